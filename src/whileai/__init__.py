@@ -1,0 +1,53 @@
+"""Evaluate language models and choose what to train them on, from rows.
+
+``import whileai as wai`` is the one import. Every name below is loaded when it is first used, so importing the library
+costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+#: Public name -> module that defines it.
+_HOMES = {
+    "rows": "whileai.scoring.build",
+    "grade": "whileai.scoring.grade",
+    "Verifier": "whileai.verify.base",
+    "verifier": "whileai.verify.base",
+    "read": "whileai.readers.files",
+    "task_table": "whileai.table.intake",
+    "TaskTable": "whileai.table.task_table",
+    "pass_at": "whileai.measure.pass_at",
+    "compare": "whileai.measure.compare",
+    "eval_variance": "whileai.measure.eval_variance",
+    "noise_band": "whileai.stats.noise",
+    "holdout_size": "whileai.measure.holdout_size",
+    "select": "whileai.selection.select",
+    "decontaminate": "whileai.selection.decontaminate",
+    "WaiError": "whileai.errors",
+    "ParamError": "whileai.errors",
+    "RowError": "whileai.errors",
+    "ScorerError": "whileai.errors",
+    "MissingExtra": "whileai.errors",
+}
+_ROOMS = ("verify", "simulations", "stats", "errors")
+
+__all__ = ["__version__", *_HOMES, *_ROOMS]  # noqa: PLE0604 - both hold names only
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(importlib.import_module(_HOMES[name]), name)
+    elif name in _ROOMS:
+        value = importlib.import_module(f"whileai.{name}")
+    else:
+        raise AttributeError(f"module 'whileai' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""The measurements: one call and its Result a file."""

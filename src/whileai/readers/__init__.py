@@ -1,0 +1,1 @@
+"""Files of rows in, dict rows out."""

@@ -1,0 +1,118 @@
+"""Anything that counts as data -> dict rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from whileai.errors import MissingExtra, sentence
+from whileai.readers.files import file_rows, files_of, relation_rows
+
+ACCEPTED = (
+    "a list or generator of dict rows, a path or glob (.jsonl .json .csv .parquet), a pandas or polars frame, "
+    "an Arrow table or stream, a Hugging Face Dataset or a DuckDB relation"
+)
+
+
+def as_list(data: Any, call: str, argument: str) -> list[dict[str, Any]]:
+    """All rows of `data` in a list; a list of dicts comes back as it is."""
+    rows = data if isinstance(data, list) else [row for _, batch in sources(data, call, argument) for row in batch]
+    for index, row in enumerate(rows):
+        if not isinstance(row, dict):
+            if not isinstance(row, Mapping):
+                raise not_a_row(call, argument, index, row)
+            return [dict(item) if isinstance(item, Mapping) else item for item in rows]
+    return rows
+
+
+def not_a_row(call: str, source: str, index: int, row: Any) -> TypeError:
+    """The error of an item that is no row."""
+    return TypeError(sentence(call, f"{source} row {index}".lstrip(), "a dict, in a list of rows", row))
+
+
+def sources(data: Any, call: str, argument: str) -> Iterator[tuple[str, Iterable[Any]]]:
+    """The parts of `data`, each with the name that errors call it by: the argument, or the file.
+
+    Raises
+    ------
+    TypeError
+        What is no data, with the argument's name and what is accepted.
+    FileNotFoundError
+        A string or path that names no file.
+    """
+    if isinstance(data, (str, os.PathLike)):
+        for file in files_of(data, call):
+            yield str(file), file_rows(file, call)
+        return
+    yield argument, rows_of_object(data, call, argument)
+
+
+def rows_of_object(data: Any, call: str, argument: str) -> Iterable[Any]:
+    """The rows of anything in memory."""
+    if isinstance(data, (list, tuple)):
+        return data
+    opener = _opener(data)
+    if opener is not None:
+        return opener(data)
+    plain = isinstance(data, (bytes, bytearray, Mapping, set, frozenset, type))
+    if not plain and isinstance(data, Iterable) and not hasattr(data, "dtype"):
+        return data
+    raise TypeError(sentence(call, argument, ACCEPTED, data))
+
+
+def _opener(data: Any) -> Callable[[Any], Iterable[Any]] | None:
+    """How a frame, table or relation gives its rows, ``None`` for what is none; imports none of their packages."""
+    package = type(data).__module__.partition(".")[0]
+    name = type(data).__name__
+    if package == "pandas" and name == "DataFrame":
+        return _pandas_rows
+    if package == "polars" and name in ("DataFrame", "LazyFrame"):
+        return _polars_rows
+    if package == "datasets" and name in ("Dataset", "IterableDataset"):
+        return iter
+    if package in ("duckdb", "_duckdb") and name == "DuckDBPyRelation":
+        return relation_rows
+    if hasattr(data, "__arrow_c_stream__"):
+        return _arrow_rows
+    return None
+
+
+def _pandas_rows(frame: Any) -> Iterator[dict[str, Any]]:
+    """Rows of a pandas frame; its missing cells become ``None``."""
+    names = [str(name) for name in frame.columns]
+    columns = [frame.iloc[:, place] for place in range(len(names))]
+    cells = [column.astype(object).where(column.notna(), None).tolist() for column in columns]
+    for values in zip(*cells, strict=True):
+        yield dict(zip(names, values, strict=True))
+
+
+def _polars_rows(frame: Any) -> Iterator[dict[str, Any]]:
+    """Rows of a polars frame, lazy or not."""
+    collected = frame.collect() if hasattr(frame, "collect") else frame
+    rows: Iterator[dict[str, Any]] = collected.iter_rows(named=True)
+    return rows
+
+
+def _arrow_rows(stream: Any) -> Iterator[dict[str, Any]]:
+    """Rows of anything with an Arrow C stream, through pyarrow where it is installed, else through DuckDB."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        yield from _arrow_rows_of_duckdb(stream)
+        return
+    reader = pa.RecordBatchReader.from_stream(stream)
+    for batch in reader:
+        yield from batch.to_pylist()
+
+
+def _arrow_rows_of_duckdb(stream: Any) -> Iterator[dict[str, Any]]:  # noqa: ARG001 - DuckDB finds it by name
+    """The same where pyarrow is absent."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        try:
+            relation = connection.sql("from stream")
+        except duckdb.Error as error:
+            raise MissingExtra("an Arrow stream of this kind needs pyarrow: pip install pyarrow") from error
+        yield from relation_rows(relation)

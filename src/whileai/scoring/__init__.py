@@ -1,0 +1,1 @@
+"""Prompts and completions in, judged rows out: `wai.rows`, `wai.grade` and the clocks over every verdict."""
