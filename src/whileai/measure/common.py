@@ -1,0 +1,40 @@
+"""What several measurements share: checks of metric names, and the notes every table may carry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from whileai import params
+from whileai.result import Note
+from whileai.result.digits import count
+from whileai.table.task_table import TaskTable
+
+#: Metrics bounded by 0 and 1; markers live on any scale.
+RATES = ("pass_at_1", "reward")
+
+
+def check_metric(call: str, where: str, metric: Any, known: Iterable[str]) -> str:
+    """A metric's name if the data has it, else an error that names the near miss."""
+    return params.one_of(call, where, metric, list(known), what="a metric here")
+
+
+def table_notes(table: TaskTable, arm: str = "") -> list[Note]:
+    """What is odd about the ids and prompts of a table; `arm` names it where there are two."""
+    where = f" of {arm}" if arm else ""
+    notes = []
+    if table.n_id_conflicts:
+        text = f"task_id and scenario_id differ on {count(table.n_id_conflicts, 'row')}{where}; task_id was used."
+        notes.append(Note("id_conflict", text))
+    if table.n_prompt_conflicts:
+        text = f"one id stands on different prompts in {count(table.n_prompt_conflicts, 'task')}{where}."
+        notes.append(Note("prompt_conflict", text, "Give each prompt a task_id of its own."))
+    return notes
+
+
+def unjudged_note(n: int, n_rows: int, where: str = "") -> Note | None:
+    """How many rows had no verdict."""
+    if not n:
+        return None
+    text = f"{n:,} of {count(n_rows, 'row')}{where} are unjudged and were skipped."
+    return Note("unjudged", text, "Judge them with wai.grade(rows, judge).")

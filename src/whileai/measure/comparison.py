@@ -1,0 +1,259 @@
+"""`Comparison`: what `wai.compare` returns, and how it prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from whileai.result import Block, Headline, Line, Note, Result, Table
+from whileai.result import digits as d
+
+Ends = tuple[float, float]
+WORDS = {
+    "improved": "improved",
+    "regressed": "regressed",
+    "no_difference": "no difference proven",
+    "within_noise": "within noise",
+    "insufficient_data": "too little data",
+    "not_comparable": "not comparable",
+}
+TABLE_WORDS = {**WORDS, "no_difference": "no difference", "insufficient_data": "not measured"}
+#: How a headline names a metric.
+NAMES = {"pass_at_1": "pass@1"}
+
+
+@dataclass(frozen=True, repr=False)
+class Delta(Result):
+    """One metric of a comparison.
+
+    Attributes
+    ----------
+    verdict : str
+        ``improved``, ``regressed``, ``no_difference`` or ``insufficient_data``, in the metric's own better direction.
+    before, after, delta : float or None
+        Means over the paired tasks, and after minus before.
+    interval : (float, float) or None
+        Of `delta`; ``None`` where the differences have no spread to estimate it from.
+    p_value : float or None
+        Exact sign-flip test of no change on any task.
+    p_adjusted : float or None
+        Holm's, over all metrics of the comparison (over all slices, for a slice).
+    n_paired : int
+        Tasks behind it.
+    lower_is_better : bool
+    """
+
+    verdict: str
+    before: float | None = None
+    after: float | None = None
+    delta: float | None = None
+    interval: Ends | None = None
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    n_paired: int = 0
+    lower_is_better: bool = False
+
+    def _blocks(self) -> list[Block]:
+        if self.delta is None:
+            return [Headline(f"{WORDS[self.verdict]}: {d.count(self.n_paired, 'task')} paired")]
+        places = value_places(self, is_rate=False)
+        return [Headline(f"{WORDS[self.verdict]}: {change_text(self, places)}, p{_p(self.p_value)}")]
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
+    """What `compare` returns.
+
+    Attributes
+    ----------
+    verdict : str
+        ``improved``, ``regressed``, ``no_difference``, ``within_noise``, ``insufficient_data`` or ``not_comparable``,
+        of the target.
+    ok : bool
+        The comparison was made, the target did not regress, no guard did, and nothing was over-optimised.
+    target : str
+    before, after, delta : float or None
+        Of the target, means over the paired tasks.
+    interval : (float, float) or None
+    p_value : float or None
+    n_paired, n_only_before, n_only_after : int
+        Tasks behind the target; tasks of one arm only.
+    noise_band : float or None
+        How far re-running alone moves the difference of two single runs.
+    run_std : float or None
+    metrics : dict of str to Delta
+    regressions : tuple of str
+        Guards that regressed.
+    proxy : str or None
+    over_optimized : bool
+        The proxy improved and the target did not.
+    detectable_effect : float or None
+        Smallest change that this many tasks would prove four times in five.
+    tasks_needed : int or None
+        Tasks that would prove a change as large as the one seen, four times in five; ``None`` where none was seen or it
+        is proven.
+    slices : dict of str to Delta
+    notes : tuple of Note
+    """
+
+    verdict: str
+    ok: bool
+    target: str
+    before: float | None
+    after: float | None
+    delta: float | None
+    interval: Ends | None
+    p_value: float | None
+    n_paired: int
+    n_only_before: int
+    n_only_after: int
+    level: float = 0.95
+    noise_band: float | None = None
+    run_std: float | None = None
+    metrics: dict[str, Delta] = field(default_factory=dict)
+    regressions: tuple[str, ...] = ()
+    proxy: str | None = None
+    over_optimized: bool = False
+    detectable_effect: float | None = None
+    tasks_needed: int | None = None
+    slices: dict[str, Delta] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
+    _moved: tuple[int, int, int] = (0, 0, 0)
+    _guards: tuple[str, ...] = ()
+    _run_std_runs: int | None = None
+
+    def _blocks(self) -> list[Block]:
+        if self.delta is None:
+            return [Headline(_not_made(self)), *self.notes]
+        delta = self.metrics[self.target]
+        places = value_places(delta, is_rate=not self.target.startswith("marker:"), band=self.noise_band)
+        name = NAMES.get(self.target, self.target)
+        head = f"{self._words()}: {name} {change_text(delta, places)}"
+        p = f"p{_p(self.p_value, 1 - self.level)}"
+        if self.verdict == "within_noise":
+            head += f" is inside the band +/-{d.spread(self.noise_band)}"
+        else:
+            head += f", {p}"
+        blocks: list[Block] = [Headline(head), *self._failures(), *self._guard_lines()]
+        better, worse, same = self._moved
+        moved = f"{d.count(self.n_paired, 'task')} in both arms: {better:,} better, {worse:,} worse, {same:,} the same"
+        blocks.append(Line(f"{moved}; {p}" if self.verdict == "within_noise" else moved))
+        if self.noise_band is not None:
+            blocks.append(Line(self._band_line()))
+        others = [name for name in self.metrics if name not in (self.target, "reward") and name not in self._guards]
+        if others:
+            blocks.append(_metrics_table(self, [self.target, *self._guards, *others]))
+        if self.slices:
+            blocks.append(_slices_table(self))
+        return [*blocks, *self.notes]
+
+    def _words(self) -> str:
+        """The verdict in words; ``not ok`` where the verdict alone would mislead."""
+        words = WORDS[self.verdict]
+        return words if self.ok or self.verdict == "regressed" else f"{words}, not ok"
+
+    def _failures(self) -> list[Block]:
+        """Why the comparison is not ok beside its target."""
+        lines: list[Block] = []
+        for name in self._guards:
+            delta = self.metrics.get(name)
+            if delta is None or delta.delta is None:
+                lines.append(Line(f"not ok: the guard {name} was not measured on both arms"))
+            elif name in self.regressions:
+                text = f"{change_text(delta, value_places(delta, is_rate=not name.startswith('marker:')))}"
+                side = " (lower is better)" if delta.lower_is_better else ""
+                lines.append(Line(f"not ok: the guard {name} got worse, {text}{side}"))
+        if self.over_optimized:
+            lines.append(Line(f"not ok: over-optimised, the proxy {self.proxy} improved and {self.target} did not"))
+        return lines
+
+    def _guard_lines(self) -> list[Block]:
+        """Guards that held."""
+        lines: list[Block] = []
+        for name in self._guards:
+            delta = self.metrics.get(name)
+            if delta is not None and delta.delta is not None and name not in self.regressions and name != self.target:
+                text = change_text(delta, value_places(delta, is_rate=not name.startswith("marker:")))
+                side = " (lower is better)" if delta.lower_is_better else ""
+                lines.append(Line(f"guard {name} held, {text}{side}"))
+        return lines
+
+    def _band_line(self) -> str:
+        how = "normal, run_std taken as known"
+        if self._run_std_runs is not None:
+            how = f"over {self._run_std_runs} runs, t with {self._run_std_runs - 1} df"
+        band = d.spread(self.noise_band)
+        return f"re-running this eval alone moves it by up to {band} (run_std {d.spread(self.run_std)} {how})"
+
+
+def _p(p: float | None, bar: float = 0.05) -> str:
+    text = d.p_value(p, bar)
+    return text if text.startswith("<") else f"={text}"
+
+
+def _not_made(result: Comparison) -> str:
+    """The headline of a comparison without numbers."""
+    if result.verdict == "not_comparable":
+        n_before, n_after = result.n_only_before, result.n_only_after
+        return f"not comparable: the arms share no task ({n_before:,} before, {n_after:,} after); nothing was computed"
+    return f"too little data: no task has {NAMES.get(result.target, result.target)} in both arms; nothing was computed"
+
+
+def value_places(delta: Delta, *, is_rate: bool, band: float | None = None) -> int:
+    """Decimals of one row of numbers, from the width of the change's interval."""
+    ends = delta.interval
+    known = [value for value in (delta.before, delta.after) if value is not None]
+    if ends is None:
+        return 2 if is_rate or all(abs(value) < 100 for value in known) else 0
+    places = d.decimals(ends[1] - ends[0], 2 if is_rate else 0)
+    places = d.honest_decimals(places, ends, (0.0,) if band is None else (0.0, band, -band))
+    return d.honest_decimals(places, known, (0.0, 1.0)) if is_rate else places
+
+
+def change_text(delta: Delta, places: int) -> str:
+    """``0.35 -> 0.39, change +0.04 [+0.01..+0.07]``."""
+    pair = f"{d.number(delta.before, places)} -> {d.number(delta.after, places)}"
+    return f"{pair}, change {d.signed(delta.delta, places)} {d.interval(delta.interval, places, sign=True)}"
+
+
+def _metrics_table(result: Comparison, names: list[str]) -> Table:
+    """One row a metric, target first, guards next."""
+    rows = []
+    for name in dict.fromkeys(names):
+        delta = result.metrics.get(name)
+        if delta is None or delta.delta is None:
+            continue
+        places = value_places(delta, is_rate=not name.startswith("marker:"))
+        rows.append((name, "down" if delta.lower_is_better else "up", *_cells(delta, places, result.level)))
+    header = ("metric", "better", "before", "after", "change", "95% interval", "p (Holm)", "verdict")
+    return Table(_leveled(header, result.level), tuple(rows), "lcrrrlrl", droppable=(1, 6))
+
+
+def _slices_table(result: Comparison) -> Table:
+    """One row a slice."""
+    is_rate = not result.target.startswith("marker:")
+    rows = [
+        (name, f"{delta.n_paired:,}", *_cells(delta, value_places(delta, is_rate=is_rate), result.level))
+        for name, delta in result.slices.items()
+    ]
+    header = ("slice", "tasks", "before", "after", "change", "95% interval", "p (Holm)", "verdict")
+    return Table(_leveled(header, result.level), tuple(rows), "lrrrrlrl", droppable=(6,))
+
+
+def _leveled(header: tuple[str, ...], level: float) -> tuple[str, ...]:
+    return tuple(
+        name.replace("95%", f"{level:.4g}".replace("0.", "") + "%") if "95%" in name else name for name in header
+    )
+
+
+def _cells(delta: Delta, places: int, level: float) -> tuple[str, ...]:
+    """The numbers of one table row."""
+    if delta.delta is None:
+        return "", "", "", "", "", TABLE_WORDS[delta.verdict]
+    return (
+        d.number(delta.before, places),
+        d.number(delta.after, places),
+        d.signed(delta.delta, places),
+        d.interval(delta.interval, places, sign=True),
+        d.p_value(delta.p_adjusted, 1 - level),
+        TABLE_WORDS[delta.verdict],
+    )

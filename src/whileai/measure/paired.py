@@ -1,0 +1,121 @@
+"""One metric on the paired tasks of two tables: the change, its interval, the exact test, the direction."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from whileai.measure.common import RATES
+from whileai.measure.comparison import Delta
+from whileai.stats import exact, intervals, multiple, signflip
+from whileai.stats.cells import cells
+from whileai.table.task_table import TaskTable, aligned
+
+
+def adjusted(found: dict[str, Delta], target: str | None, level: float) -> dict[str, Delta]:
+    """The same deltas with Holm's p over them; all but the target take their verdict from it."""
+    raw = {name: delta.p_value for name, delta in found.items() if delta.p_value is not None}
+    by_name = dict(zip(raw, multiple.holm(list(raw.values())).tolist(), strict=True))
+    out = {}
+    for name, delta in found.items():
+        p = by_name.get(name)
+        verdict = (
+            delta.verdict if name == target else direction(delta.delta, delta.interval, p, level, delta.lower_is_better)
+        )
+        out[name] = replace(delta, p_adjusted=p, verdict=verdict)
+    return out
+
+
+def direction(delta: float | None, ends: tuple[float, float] | None, p: float | None, level: float, lower: bool) -> str:
+    """The verdict on one metric: both the interval and the test must tell it from 0.
+
+    Where every task changed by the same amount there is no interval, and the test alone decides.
+    """
+    if delta is None or p is None:
+        return "insufficient_data"
+    away = ends is None or ends[0] > 0 or ends[1] < 0
+    if not away or not p < 1 - level or delta == 0:
+        return "no_difference"
+    return "improved" if (delta > 0) != lower else "regressed"
+
+
+def paired_delta(a: TaskTable, b: TaskTable, metric: str, lower: bool, level: float) -> Delta:
+    """One metric on the tasks that have it in both arms."""
+    pairs = pairs_of(a, b, metric)
+    if pairs is None:
+        return Delta("insufficient_data", lower_is_better=lower)
+    changes, weights = pairs.changes, pairs.weights
+    delta = exact.mean(changes, weights)
+    find = intervals.paired_interval if metric in RATES else intervals.paired_interval_unbounded
+    ends = find(changes, level, weights=weights)
+    p = signflip.signflip_p(changes, scale=pairs.scale, weights=weights)
+    return Delta(
+        verdict=direction(delta, ends, p, level, lower),
+        before=exact.mean(pairs.before, weights),
+        after=exact.mean(pairs.after, weights),
+        delta=delta,
+        interval=None if ends is None else (min(ends[0], delta), max(ends[1], delta)),
+        p_value=p,
+        n_paired=pairs.n,
+        lower_is_better=lower,
+    )
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The paired tasks of two tables as distinct cells with their counts.
+
+    Attributes
+    ----------
+    before, after, changes : ndarray of float, shape (U,)
+        Task means and after minus before, one entry per distinct pair of results.
+    weights : ndarray of int, shape (U,)
+        Tasks with those results.
+    scale : int or None
+        All ``changes * scale`` are whole numbers; ``None`` where no such number is known.
+    """
+
+    before: Any
+    after: Any
+    changes: Any
+    weights: Any
+    scale: int | None
+
+    @property
+    def n(self) -> int:
+        """Paired tasks."""
+        return int(self.weights.sum())
+
+    @property
+    def std(self) -> float:
+        """Standard deviation of the changes over tasks (divisor n - 1)."""
+        centre = exact.mean(self.changes, self.weights)
+        return math.sqrt(exact.total((self.changes - centre) ** 2, self.weights) / (self.n - 1))
+
+
+def pairs_of(a: TaskTable, b: TaskTable, metric: str) -> Pairs | None:
+    """The paired tasks that have a metric in both arms, ``None`` where there is none."""
+    import numpy as np
+
+    tasks, (at, bt) = aligned((a, b), lambda table: table.column(metric)[1] > 0)
+    if not tasks:
+        return None
+    if metric == "pass_at_1":
+        found, weights = cells(a.n[at], a.passes[at], b.n[bt], b.passes[bt])
+        na, ca, nb, cb = found.T
+        scale = math.lcm(*np.unique(found[:, [0, 2]]).tolist())
+        return Pairs(ca / na, cb / nb, cb / nb - ca / na, weights, scale)
+    found, weights = cells(a.column(metric)[0][at], b.column(metric)[0][bt])
+    return Pairs(found[:, 0], found[:, 1], found[:, 1] - found[:, 0], weights, None)
+
+
+def moved(a: TaskTable, b: TaskTable, metric: str, lower: bool) -> tuple[int, int, int]:
+    """Tasks that got better, got worse, stayed."""
+    pairs = pairs_of(a, b, metric)
+    if pairs is None:
+        return 0, 0, 0
+    changes, weights = pairs.changes, pairs.weights
+    up, down = int(weights[changes > 0].sum()), int(weights[changes < 0].sum())
+    same = int(weights.sum()) - up - down
+    return (down, up, same) if lower else (up, down, same)
