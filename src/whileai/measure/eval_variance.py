@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from whileai import params
 from whileai.errors import ParamError
 from whileai.measure.common import RATES, check_metric, table_notes, unjudged_note
+from whileai.readers.containers import is_data
 from whileai.result import Block, Headline, Note, Result, Table
 from whileai.result import digits as d
 from whileai.stats.noise import RunSpread, noise_band, run_spread
@@ -160,14 +160,9 @@ def _listed(runs: Sequence[Any]) -> list[Any]:
         raise ParamError("eval_variance: runs must be at least one run; got none. Three are the fewest worth reading.")
     if len(runs) == 1 and isinstance(runs[0], (list, tuple)) and runs[0]:
         inside = runs[0]
-        if all(not isinstance(item, Mapping) for item in inside) and all(_may_be_run(item) for item in inside):
+        if all(isinstance(item, TaskTable) or is_data(item) for item in inside):
             return list(inside)
     return list(runs)
-
-
-def _may_be_run(item: Any) -> bool:
-    """Whether an item of a list can be a run rather than a broken row."""
-    return isinstance(item, (str, os.PathLike, TaskTable)) or hasattr(item, "__iter__") or hasattr(item, "collect")
 
 
 def _all_metrics(tables: Sequence[TaskTable]) -> list[str]:

@@ -55,10 +55,20 @@ def rows_of_object(data: Any, call: str, argument: str) -> Iterable[Any]:
     opener = _opener(data)
     if opener is not None:
         return opener(data)
-    plain = isinstance(data, (bytes, bytearray, Mapping, set, frozenset, type))
-    if not plain and isinstance(data, Iterable) and not hasattr(data, "dtype"):
-        return data
+    if _may_hold_rows(data):
+        return data  # type: ignore[no-any-return]
     raise TypeError(sentence(call, argument, ACCEPTED, data))
+
+
+def is_data(value: Any) -> bool:
+    """Whether a value counts as data, its rows unread."""
+    return isinstance(value, (str, os.PathLike, list, tuple)) or _opener(value) is not None or _may_hold_rows(value)
+
+
+def _may_hold_rows(value: Any) -> bool:
+    """Whether a value is an iterable that may give rows: no text, no mapping, no array."""
+    plain = isinstance(value, (bytes, bytearray, str, Mapping, set, frozenset, type))
+    return not plain and isinstance(value, Iterable) and not hasattr(value, "dtype")
 
 
 def _opener(data: Any) -> Callable[[Any], Iterable[Any]] | None:

@@ -212,7 +212,6 @@ def parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
 def relation_rows(relation: Any) -> Iterator[dict[str, Any]]:
     """The rows of a DuckDB relation, a batch at a time."""
     names = list(relation.columns)
-    cursor = relation.execute()
-    while batch := cursor.fetchmany(20_000):
+    while batch := relation.fetchmany(20_000):
         for values in batch:
             yield dict(zip(names, values, strict=True))

@@ -196,14 +196,8 @@ class TableBuilder:
 
         from whileai.stats.exact import Sums, exact_sums
 
-        names = [keys.task_name(name) for name in self.task_codes]
-        codes = np.frombuffer(self.codes, dtype=np.int64) if self.codes else np.zeros(0, dtype=np.int64)
-        if len(set(names)) < len(names):  # 1 and "1" are one task
-            merged = {name: line for line, name in enumerate(dict.fromkeys(names))}
-            codes = np.array([merged[name] for name in names], dtype=np.int64)[codes]
-            names = list(merged)
+        names, codes, rewards = self.columns()
         size = len(names)
-        rewards = np.frombuffer(self.rewards, dtype=np.float64) if self.rewards else np.zeros(0)
         unjudged = np.isnan(rewards)
         ones = rewards == 1.0
         binary = ones | (rewards == 0.0)
@@ -233,6 +227,19 @@ class TableBuilder:
             n_prompt_conflicts=n_conflicts,
             prompts=prompts,
         )
+
+    def columns(self) -> tuple[list[str], Any, Any]:
+        """The tasks, and per row the place of its task among them and its reward (NaN where unjudged)."""
+        import numpy as np
+
+        names = [keys.task_name(name) for name in self.task_codes]
+        codes = np.frombuffer(self.codes, dtype=np.int64) if self.codes else np.zeros(0, dtype=np.int64)
+        if len(set(names)) < len(names):  # 1 and "1" are one task
+            merged = {name: line for line, name in enumerate(dict.fromkeys(names))}
+            codes = np.array([merged[name] for name in names], dtype=np.int64)[codes]
+            names = list(merged)
+        rewards = np.frombuffer(self.rewards, dtype=np.float64) if self.rewards else np.zeros(0)
+        return names, codes, rewards
 
     def _prompts_of(self, codes: Any, size: int) -> tuple[list[str | None], int]:
         """The first prompt of each task, and how many tasks have more than one."""

@@ -1,0 +1,118 @@
+"""What the gates of `select` read of each row, a column at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from operator import contains, itemgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from whileai import keys
+from whileai.stats.intervals import wilson_interval
+from whileai.table.from_rows import TableBuilder
+
+#: Where a truncation stamp may stand on a row; ``steps`` only where there are any.
+STAMPS = ("finish_reason", "stop_reason", "truncated", "is_truncated")
+#: The gates that take single rows, in the order they stand in.
+ROW_GATES = ("unjudged", "partial", "empty_reply", "cut_off")
+OPEN = len(ROW_GATES)
+
+
+@dataclass(frozen=True)
+class Gated:
+    """Rows with what the gates read.
+
+    Attributes
+    ----------
+    rows : list of dict
+    task : list of str
+        Task names; `codes` points into it.
+    codes : ndarray of int, shape (N,)
+        The task of each row.
+    rewards : ndarray of float, shape (N,)
+    gate : ndarray of int, shape (N,)
+        The first row gate that took the row, `OPEN` where none did.
+    """
+
+    rows: list[dict[str, Any]]
+    task: list[str]
+    codes: NDArray[np.int64]
+    rewards: NDArray[np.float64]
+    gate: NDArray[np.int64]
+
+    def taken(self) -> dict[str, int]:
+        """Rows each row gate took."""
+        counts = np.bincount(self.gate, minlength=OPEN + 1).tolist()
+        return dict(zip(ROW_GATES, counts, strict=False))
+
+    def per_task(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows that passed the row gates and passes among them, per task, each of shape (T,)."""
+        size = len(self.task)
+        left = self.gate == OPEN
+        n = np.bincount(self.codes[left], minlength=size)
+        return n, np.bincount(self.codes[left & (self.rewards == 1)], minlength=size)
+
+    def calibrated(self, places: Sequence[int]) -> list[dict[str, Any]]:
+        """Copies of the rows at `places`, each with its task's measured difficulty."""
+        n, c = self.per_task()
+        found: dict[int, dict[str, Any]] = {}
+        codes = self.codes.tolist()
+        kept = []
+        for place in places:
+            code = codes[place]
+            row = self.rows[place].copy()
+            calibration = found.get(code)
+            if calibration is None:
+                calibration = found[code] = _calibration(self.task[code], row, int(n[code]), int(c[code]))
+            row["calibration"] = calibration
+            kept.append(row)
+        return kept
+
+
+def _calibration(task: str, row: dict[str, Any], n: int, c: int) -> dict[str, Any]:
+    """The flat form of `whileai.simulations.schema.Calibration`."""
+    model = row.get("policy_version") or row.get("model_version") or "unknown"
+    return {
+        "task_id": task,
+        "student": {"name": str(model)},
+        "n": n,
+        "pass_rate": c / n,
+        "pass_rate_ci95": list(wilson_interval(c, n)),
+    }
+
+
+def read_gates(rows: list[dict[str, Any]]) -> Gated:
+    """Read task, reward, reply and stamps of every row."""
+    builder = TableBuilder("select", markers=False)
+    builder.add_all(rows, "")
+    task, codes, rewards = builder.columns()
+    gate = np.full(len(rows), OPEN, dtype=np.int64)
+    gate[_cut_off(rows)] = 3
+    gate[_empty(rows)] = 2
+    gate[(rewards > 0) & (rewards < 1)] = 1
+    gate[np.isnan(rewards)] = 0
+    return Gated(rows, task, codes, rewards, gate)
+
+
+def _empty(rows: list[dict[str, Any]]) -> list[int]:
+    """Places of the rows that reply nothing."""
+    try:
+        texts = list(map(itemgetter("final_text"), rows))
+        if all(texts) and not any(map(str.isspace, texts)):
+            return []
+    except (KeyError, TypeError):
+        pass  # some row keeps its reply elsewhere, or has none
+    replies = (keys.candidate_of(row) for row in rows)
+    return [place for place, text in enumerate(replies) if not text or text.isspace()]
+
+
+def _cut_off(rows: list[dict[str, Any]]) -> list[int]:
+    """Places of the rows whose stamps say that the reply was cut off."""
+    stamped = any(any(map(contains, rows, repeat(name))) for name in STAMPS)
+    if not stamped and not any(row.get("steps") for row in rows):
+        return []
+    return [place for place, row in enumerate(rows) if keys.is_cut_off(row)]

@@ -1,0 +1,136 @@
+"""What `select` says it did: every gate with its count, zeros included."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from whileai.result import Block, Headline, Line, Note, Result
+from whileai.result.digits import count
+
+
+@dataclass(frozen=True, repr=False)
+class RlReport(Result):
+    """Gates of ``select(mode="rl")``.
+
+    Attributes
+    ----------
+    n_rows, n_kept, n_tasks, n_tasks_kept, n_tasks_in_band : int
+    band : (float, float)
+    unjudged, partial, empty_reply, cut_off : int
+        Rows each gate took.
+    single, unanimous, too_easy, too_hard : int
+        Rows in the groups each gate took.
+    beyond_target : int
+        Rows in groups that lie in the band but were not needed for `target`.
+    n_tasks_by_gate : dict of str to int
+        Groups each group gate took.
+    n_tasks_all_pass, n_tasks_all_fail : int
+        The two kinds of unanimous groups.
+    notes : tuple of Note
+    """
+
+    n_rows: int
+    n_kept: int
+    n_tasks: int
+    n_tasks_kept: int
+    n_tasks_in_band: int
+    band: tuple[float, float]
+    unjudged: int = 0
+    partial: int = 0
+    empty_reply: int = 0
+    cut_off: int = 0
+    single: int = 0
+    unanimous: int = 0
+    too_easy: int = 0
+    too_hard: int = 0
+    beyond_target: int = 0
+    n_tasks_by_gate: dict[str, int] = field(default_factory=dict)
+    n_tasks_all_pass: int = 0
+    n_tasks_all_fail: int = 0
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Why nothing is left, where nothing is."""
+        if self.n_kept or not self.n_rows:
+            return () if self.n_rows else (Note("no_rows", "there are no rows to select from."),)
+        gates = ("unjudged", "partial", "empty_reply", "cut_off", "single", "unanimous", "too_easy", "too_hard")
+        most = max(gates, key=lambda name: getattr(self, name))
+        return (Note("nothing_kept", f"most rows went at the gate {most}.", FIXES[most]),)
+
+    def _blocks(self) -> list[Block]:
+        low, high = self.band
+        head = f"kept {self.n_kept:,} of {count(self.n_rows, 'row')}: {self.n_tasks_in_band:,} of "
+        head += f"{count(self.n_tasks, 'task')} have a pass rate in {low:g}..{high:g}, ends included"
+        rows = " | ".join(
+            f"{name} {count(getattr(self, name), 'row')}" for name in ("unjudged", "partial", "empty_reply", "cut_off")
+        )
+        groups = []
+        for name in ("single", "unanimous", "too_easy", "too_hard"):
+            text = f"{name} {count(self.n_tasks_by_gate.get(name, 0), 'task')}"
+            if name == "unanimous":
+                text += f" ({self.n_tasks_all_pass:,} all pass, {self.n_tasks_all_fail:,} all fail)"
+            groups.append(text)
+        blocks: list[Block] = [Headline(head), Line(rows), Line(" | ".join(groups))]
+        if self.beyond_target:
+            blocks.append(Line(f"beyond_target {count(self.beyond_target, 'row')}"))
+        return [*blocks, *self.notes]
+
+
+@dataclass(frozen=True, repr=False)
+class SftReport(Result):
+    """Gates of ``select(mode="sft")``.
+
+    Attributes
+    ----------
+    n_rows, n_kept, n_tasks, n_tasks_kept, per_task : int
+    unjudged, empty_reply, cut_off : int
+        Rows each gate took.
+    not_pass : int
+        Judged rows whose reward is not 1, partial ones included.
+    not_best : int
+        Passing rows beyond `per_task` of their task.
+    beyond_target : int
+        Rows not needed for `target`.
+    notes : tuple of Note
+    """
+
+    n_rows: int
+    n_kept: int
+    n_tasks: int
+    n_tasks_kept: int
+    per_task: int
+    unjudged: int = 0
+    empty_reply: int = 0
+    cut_off: int = 0
+    not_pass: int = 0
+    not_best: int = 0
+    beyond_target: int = 0
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Why nothing is left, where nothing is."""
+        if self.n_kept:
+            return ()
+        if not self.n_rows:
+            return (Note("no_rows", "there are no rows to select from."),)
+        return (Note("nothing_kept", "no completion passes.", "Sample more completions, or judge the rows."),)
+
+    def _blocks(self) -> list[Block]:
+        head = f"kept {self.n_kept:,} of {count(self.n_rows, 'row')}: the best {self.per_task:,} passing of "
+        head += f"{self.n_tasks_kept:,} of {count(self.n_tasks, 'task')}"
+        names = ["unjudged", "empty_reply", "cut_off", "not_pass", "not_best"]
+        names += ["beyond_target"] if self.beyond_target else []
+        line = " | ".join(f"{name} {count(getattr(self, name), 'row')}" for name in names)
+        return [Headline(head), Line(line), *self.notes]
+
+
+FIXES = {
+    "unjudged": "Judge the rows with wai.grade(rows, judge).",
+    "partial": "rl reads binary rewards: threshold the scores first.",
+    "empty_reply": "Look at the raw completions.",
+    "cut_off": "Raise the token limit.",
+    "single": "Sample several completions of each prompt.",
+    "unanimous": "Sample more completions, or choose prompts of medium difficulty.",
+    "too_easy": "Choose harder prompts, or widen band=.",
+    "too_hard": "Choose easier prompts, or widen band=.",
+}
