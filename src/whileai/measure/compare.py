@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from whileai import keys, params
@@ -13,12 +13,11 @@ from whileai.errors import ParamError
 from whileai.measure.common import RATES, check_metric
 from whileai.measure.compare_notes import comparison_notes
 from whileai.measure.comparison import Comparison, Delta
-from whileai.measure.paired import adjusted, moved, paired_delta, pairs_of
+from whileai.measure.paired import Arms, adjusted, paired_delta
 from whileai.readers.containers import as_list
 from whileai.stats import power
 from whileai.stats.noise import noise_band
 from whileai.table.intake import as_table
-from whileai.table.task_table import TaskTable
 
 POWER = 0.8
 
@@ -87,22 +86,22 @@ def compare(
     'improved'
     """
     _check_numbers(run_std, run_std_runs, level)
-    slices_of = None
-    if by is not None:
-        before, after = as_list(before, "compare", "before"), as_list(after, "compare", "after")
-        slices_of = (before, after)
-    a, b = as_table(before, "compare", "before"), as_table(after, "compare", "after")
-    guards, lower = _names(must_not_regress, "must_not_regress"), _names(lower_is_better, "lower_is_better")
-    known = _known(a, b)
-    for where, names in (("target", [target]), ("must_not_regress", guards), ("lower_is_better", lower)):
-        for name in names:
-            check_metric("compare", where, name, known)
-    if proxy is not None:
-        check_metric("compare", "proxy", proxy, known)
-
-    metrics = _all_metrics(a, b, target, set(lower), level)
-    slices = {} if slices_of is None else _slices(slices_of, str(by), target, target in lower, level)
-    return _verdict(a, b, metrics, slices, target, guards, proxy, _Floor(run_std, run_std_runs, level))
+    rows = None if by is None else (as_list(before, "compare", "before"), as_list(after, "compare", "after"))
+    if rows is not None:
+        before, after = rows
+    arms = Arms(as_table(before, "compare", "before"), as_table(after, "compare", "after"))
+    asked = _Asked(
+        target=target,
+        guards=_names(must_not_regress, "must_not_regress"),
+        lower=_names(lower_is_better, "lower_is_better"),
+        proxy=proxy,
+        level=level,
+        run_std=run_std,
+        run_std_runs=run_std_runs,
+    )
+    asked.check(arms)
+    slices = {} if rows is None else _slices(rows, str(by), asked)
+    return _compared(arms, asked, slices)
 
 
 def _check_numbers(run_std: Any, runs: Any, level: Any) -> None:
@@ -113,15 +112,33 @@ def _check_numbers(run_std: Any, runs: Any, level: Any) -> None:
         params.whole("compare", "run_std_runs", runs, 2)
 
 
-class _Floor:
-    """The noise floor that was handed in."""
+@dataclass(frozen=True)
+class _Asked:
+    """What the caller asked for."""
 
-    def __init__(self, run_std: float | None, runs: int | None, level: float) -> None:
-        self.run_std = run_std
-        self.runs = runs
-        self.level = level
-        df = None if runs is None else runs - 1
-        self.band = noise_band(run_std, df=df, level=level) if run_std else None
+    target: str
+    guards: list[str]
+    lower: list[str]
+    proxy: str | None
+    level: float
+    run_std: float | None
+    run_std_runs: int | None
+
+    def check(self, arms: Arms) -> None:
+        """Raise on a metric that neither arm has."""
+        known = [*RATES, *sorted({*arms.before.metrics[2:], *arms.after.metrics[2:]})]
+        named = {"target": [self.target], "must_not_regress": self.guards, "lower_is_better": self.lower}
+        named["proxy"] = [] if self.proxy is None else [self.proxy]
+        for where, names in named.items():
+            for name in names:
+                check_metric("compare", where, name, known)
+
+    def band(self) -> float | None:
+        """How far re-running alone moves the difference, ``None`` where that was not measured."""
+        if not self.run_std:
+            return None
+        df = None if self.run_std_runs is None else self.run_std_runs - 1
+        return noise_band(self.run_std, df=df, level=self.level)
 
 
 def _names(value: Any, where: str) -> list[str]:
@@ -133,111 +150,95 @@ def _names(value: Any, where: str) -> list[str]:
     return list(value)
 
 
-def _known(a: TaskTable, b: TaskTable) -> list[str]:
-    """Every metric of either arm."""
-    return [*RATES, *sorted({*a.metrics[2:], *b.metrics[2:]})]
-
-
-def _all_metrics(a: TaskTable, b: TaskTable, target: str, lower: set[str], level: float) -> dict[str, Delta]:
+def _all_metrics(arms: Arms, asked: _Asked) -> dict[str, Delta]:
     """Every metric that both arms have, target first, each judged at its Holm-adjusted p-value."""
-    both = [name for name in a.metrics if name in b.metrics]
-    has_partial = bool(a.n_partial.sum() or b.n_partial.sum())
-    names = [target, *(name for name in both if name != target and (name != "reward" or has_partial))]
-    found = {name: paired_delta(a, b, name, name in lower, level) for name in names if name in both}
-    return adjusted(found, target, level)
+    partial = bool(arms.before.n_partial.sum() or arms.after.n_partial.sum())
+    others = [name for name in arms.metrics if name != asked.target and (name != "reward" or partial)]
+    names = [asked.target, *others] if asked.target in arms.metrics else others
+    found = {name: paired_delta(arms, name, name in asked.lower, asked.level) for name in names}
+    return adjusted(found, asked.target, asked.level)
 
 
-def _slices(arms: tuple[list[Any], list[Any]], by: str, target: str, lower: bool, level: float) -> dict[str, Delta]:
+def _slices(rows: tuple[list[Any], list[Any]], by: str, asked: _Asked) -> dict[str, Delta]:
     """The target on each value of a key of the rows, Holm-adjusted over the values."""
-    groups: list[dict[str, list[Any]]] = []
-    for rows in arms:
-        of: defaultdict[str, list[Any]] = defaultdict(list)
-        for row in rows:
-            value = keys.at_path(row, by)
-            if not keys.is_missing(value):
-                of[keys.task_name(value)].append(row)
-        groups.append(of)
-    if not groups[0] and not groups[1]:
-        names = sorted({str(name) for rows in arms for row in rows[:50] for name in row})
+    before, after = (_grouped(arm, by) for arm in rows)
+    if not before and not after:
+        names = sorted({str(name) for arm in rows for row in arm[:50] for name in row})
         raise ParamError.of("compare", "by", "a key of the rows", by, params.near_miss(by, names))
     found = {}
-    for value in sorted({*groups[0], *groups[1]}):
-        a, b = (
-            as_table(of.get(value, []), "compare", arm) for of, arm in zip(groups, ("before", "after"), strict=True)
-        )
-        has = target in a.metrics and target in b.metrics
-        found[value] = (
-            paired_delta(a, b, target, lower, level) if has else Delta("insufficient_data", lower_is_better=lower)
-        )
-    return adjusted(found, None, level)
+    for value in sorted({*before, *after}):
+        a = as_table(before.get(value, []), "compare", "before")
+        b = as_table(after.get(value, []), "compare", "after")
+        found[value] = paired_delta(Arms(a, b), asked.target, asked.target in asked.lower, asked.level)
+    return adjusted(found, None, asked.level)
 
 
-def _verdict(
-    a: TaskTable,
-    b: TaskTable,
-    metrics: dict[str, Delta],
-    slices: dict[str, Delta],
-    target: str,
-    guards: list[str],
-    proxy: str | None,
-    floor: _Floor,
-) -> Comparison:
+def _grouped(rows: list[Any], by: str) -> dict[str, list[Any]]:
+    """Rows by the value of a key; rows without it are in no group."""
+    groups: defaultdict[str, list[Any]] = defaultdict(list)
+    for row in rows:
+        value = keys.at_path(row, by)
+        if not keys.is_missing(value):
+            groups[keys.task_name(value)].append(row)
+    return groups
+
+
+def _compared(arms: Arms, asked: _Asked, slices: dict[str, Delta]) -> Comparison:
     """The comparison put together."""
-    main = metrics.get(target) or Delta("insufficient_data")
-    shared = sum(task in b.place for task in a.task)
+    metrics = _all_metrics(arms, asked)
+    main = metrics.get(asked.target) or Delta("insufficient_data")
+    band = asked.band()
     verdict = main.verdict
-    if not shared and (len(a) or len(b)):
+    if not arms.n_shared and (len(arms.before) or len(arms.after)):
         verdict = "not_comparable"
-    elif verdict in ("improved", "regressed") and floor.band is not None and abs(main.delta or 0.0) < floor.band:
+    elif verdict in ("improved", "regressed") and band is not None and abs(main.delta or 0.0) < band:
         verdict = "within_noise"
-    regressions = tuple(name for name in guards if name in metrics and metrics[name].verdict == "regressed")
-    unmeasured = [name for name in guards if name not in metrics or metrics[name].delta is None]
-    over = proxy is not None and proxy in metrics and metrics[proxy].verdict == "improved" and verdict != "improved"
+    regressions = tuple(name for name in asked.guards if name in metrics and metrics[name].verdict == "regressed")
+    unmeasured = [name for name in asked.guards if name not in metrics or metrics[name].delta is None]
+    over = asked.proxy in metrics and metrics[str(asked.proxy)].verdict == "improved" and verdict != "improved"
     made = verdict in ("improved", "no_difference", "within_noise")
-    detectable, needed = _plan(a, b, main, target, verdict, floor.level)
+    detectable, needed = _plan(arms, main, verdict, asked)
     result = Comparison(
         verdict=verdict,
         ok=made and not regressions and not unmeasured and not over,
-        target=target,
+        target=asked.target,
         before=main.before,
         after=main.after,
         delta=main.delta,
         interval=main.interval,
         p_value=main.p_value,
         n_paired=main.n_paired,
-        n_only_before=len(a) - shared,
-        n_only_after=len(b) - shared,
-        level=floor.level,
-        noise_band=floor.band,
-        run_std=floor.run_std,
+        n_only_before=len(arms.before) - arms.n_shared,
+        n_only_after=len(arms.after) - arms.n_shared,
+        level=asked.level,
+        noise_band=band,
+        run_std=asked.run_std,
         metrics=metrics,
         regressions=regressions,
-        proxy=proxy,
+        proxy=asked.proxy,
         over_optimized=over,
         detectable_effect=detectable,
         tasks_needed=needed,
         slices=slices,
-        _moved=moved(a, b, target, main.lower_is_better) if main.delta is not None else (0, 0, 0),
-        _guards=tuple(name for name in dict.fromkeys(guards) if name != target),
-        _run_std_runs=floor.runs,
+        _moved=arms.moved(asked.target, main.lower_is_better) if main.delta is not None else (0, 0, 0),
+        _guards=tuple(name for name in dict.fromkeys(asked.guards) if name != asked.target),
+        _run_std_runs=asked.run_std_runs,
     )
-    return replace(result, notes=tuple(comparison_notes(result, a, b, floor.runs)))
+    return replace(result, notes=tuple(comparison_notes(result, arms, asked.run_std_runs)))
 
 
-def _plan(
-    a: TaskTable, b: TaskTable, main: Delta, target: str, verdict: str, level: float
-) -> tuple[float | None, int | None]:
+def _plan(arms: Arms, main: Delta, verdict: str, asked: _Asked) -> tuple[float | None, int | None]:
     """The smallest change these tasks would prove, and the tasks that would prove the change seen; rates only."""
     import numpy as np
 
-    pairs = pairs_of(a, b, target)
-    if pairs is None or target not in RATES or pairs.n < 2:
+    pairs = arms.pairs(asked.target) if asked.target in RATES else None
+    if pairs is None or pairs.n < 2:
         return None, None
     k = 2  # a partial reward moves in small steps, like the mean of several completions
-    if target == "pass_at_1":
-        sizes = np.concatenate([a.n, b.n])
+    if asked.target == "pass_at_1":
+        sizes = np.concatenate([arms.before.n[arms.lines[0]], arms.after.n[arms.lines[1]]])
         k = int(np.median(sizes[sizes > 0]))
-    detectable = power.detectable_effect(pairs.std, pairs.n, k, level, POWER)
+    detectable = power.detectable_effect(pairs.std, pairs.n, k, asked.level, POWER)
     if verdict != "no_difference" or not main.delta:
         return detectable, None
-    return detectable, power.n_for_interval(pairs.std, abs(main.delta), k, level, POWER)
+    return detectable, power.n_for_interval(pairs.std, abs(main.delta), k, asked.level, POWER)

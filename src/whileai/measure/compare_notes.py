@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from whileai.measure.common import RATES, table_notes, unjudged_note
 from whileai.measure.comparison import Comparison
+from whileai.measure.paired import Arms
 from whileai.result import Note
 from whileai.result.digits import count
 from whileai.stats import signflip
 from whileai.table.task_table import TaskTable
 
 
-def comparison_notes(result: Comparison, a: TaskTable, b: TaskTable, runs: int | None) -> list[Note]:
+def comparison_notes(result: Comparison, arms: Arms, runs: int | None) -> list[Note]:
     """What a reader should know, weightiest first."""
+    a, b = arms.before, arms.after
     notes: list[Note | None] = []
     if result.verdict == "not_comparable":
         fix = "Give both arms the same task_ids=."
@@ -30,7 +32,7 @@ def comparison_notes(result: Comparison, a: TaskTable, b: TaskTable, runs: int |
     for table, arm in ((a, "before"), (b, "after")):
         notes.append(unjudged_note(int(table.n_unjudged.sum()), table.n_rows, f" of {arm}"))
         notes += table_notes(table, arm)
-    notes.append(_prompt_note(a, b))
+    notes.append(_prompt_note(arms))
     if result.delta is not None:
         notes += _floor_notes(result, runs)
     return [note for note in notes if note is not None]
@@ -91,14 +93,13 @@ def _marker_notes(result: Comparison, a: TaskTable, b: TaskTable) -> list[Note]:
     return notes
 
 
-def _prompt_note(a: TaskTable, b: TaskTable) -> Note | None:
+def _prompt_note(arms: Arms) -> Note | None:
     """Tasks whose prompts differ between the arms."""
-    differ = 0
-    for task, before in zip(a.task, a.prompts, strict=False):
-        line = b.place.get(task)
-        if line is not None and before is not None and line < len(b.prompts):
-            after = b.prompts[line]
-            differ += after is not None and before != after
+    a, b = arms.before, arms.after
+    if not a.prompts or not b.prompts or (a.task == b.task and a.prompts == b.prompts):
+        return None
+    pairs = zip(*(at.tolist() for at in arms.lines), strict=True)
+    differ = sum(a.prompts[x] != b.prompts[y] and None not in (a.prompts[x], b.prompts[y]) for x, y in pairs)
     if not differ:
         return None
     text = f"the prompt differs between the arms in {count(differ, 'task')} of one id."

@@ -130,7 +130,8 @@ def eval_variance(*runs: Any, metric: str = "pass_at_1", level: float = 0.95) ->
     tables = [as_table(run, "eval_variance", f"runs[{i}]") for i, run in enumerate(listed)]
     known = [name for name in _all_metrics(tables) if name in RATES or all(name in table.metrics for table in tables)]
     check_metric("eval_variance", "metric", metric, known)
-    spreads = {name: _spread(tables, name, level) for name in known}
+    lines = aligned(tables)
+    spreads = {name: _spread(tables, lines, name, level) for name in known}
     n_tasks, main = spreads[metric]
     n_runs = len(tables)
     enough = n_runs >= FEWEST_RUNS and main is not None
@@ -175,15 +176,18 @@ def _partial(tables: Sequence[TaskTable]) -> bool:
     return any(int(table.n_partial.sum()) for table in tables)
 
 
-def _spread(tables: Sequence[TaskTable], metric: str, level: float) -> tuple[int, RunSpread | None]:
+def _spread(
+    tables: Sequence[TaskTable], lines: Sequence[Any], metric: str, level: float
+) -> tuple[int, RunSpread | None]:
     """The common tasks of a metric and the spread of its run means over them."""
     import numpy as np
 
-    tasks, lines = aligned(tables, lambda table: table.column(metric)[1] > 0)
-    if not tasks:
+    columns = [table.column(metric) for table in tables]
+    means = np.stack([mean[at] for (mean, _), at in zip(columns, lines, strict=True)], axis=1)
+    measured = np.logical_and.reduce([n[at] > 0 for (_, n), at in zip(columns, lines, strict=True)])
+    if not measured.any():
         return 0, None
-    means = [table.column(metric)[0][at] for table, at in zip(tables, lines, strict=True)]
-    return len(tasks), run_spread(np.stack(means, axis=1), level)
+    return int(measured.sum()), run_spread(means[measured], level)
 
 
 def _std(spread: RunSpread | None, n_runs: int) -> float | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from whileai import params
 from whileai.errors import ParamError
-from whileai.measure.paired import pairs_of
+from whileai.measure.paired import Arms
 from whileai.result import Block, Headline, Note, Result, Table
 from whileai.result import digits as d
 from whileai.stats import exact
@@ -244,7 +244,7 @@ def _spread(
 
 def _paired(a: TaskTable, b: TaskTable, base: float | None) -> _Spread | None:
     """From the pilot's own paired differences; ``None`` with fewer than two, or without spread."""
-    pairs = pairs_of(a, b, "pass_at_1")
+    pairs = Arms(a, b).pairs("pass_at_1")
     if pairs is None or pairs.n < 2:
         return None
     if pairs.std == 0:

@@ -13,6 +13,91 @@ from whileai.stats.cells import cells
 from whileai.table.task_table import TaskTable, aligned
 
 
+@dataclass(frozen=True)
+class Pairs:
+    """The paired tasks of two tables, equal ones counted.
+
+    Attributes
+    ----------
+    before, after, changes : ndarray of float, shape (U,)
+        Task means and after minus before, one entry per distinct pair of results where they repeat.
+    weights : ndarray of int, shape (U,)
+        Tasks with those results.
+    scale : int or None
+        All ``changes * scale`` are whole numbers; ``None`` where no such number is known.
+    """
+
+    before: Any
+    after: Any
+    changes: Any
+    weights: Any
+    scale: int | None
+
+    @property
+    def n(self) -> int:
+        """Paired tasks."""
+        return int(self.weights.sum())
+
+    @property
+    def std(self) -> float:
+        """Standard deviation of the changes over tasks (divisor n - 1)."""
+        centre = exact.mean(self.changes, self.weights)
+        return math.sqrt(exact.total((self.changes - centre) ** 2, self.weights) / (self.n - 1))
+
+
+class Arms:
+    """Two tables with their common tasks side by side."""
+
+    def __init__(self, before: TaskTable, after: TaskTable) -> None:
+        self.before = before
+        self.after = after
+        self.lines = aligned((before, after))
+        self._pairs: dict[str, Pairs | None] = {}
+
+    @property
+    def n_shared(self) -> int:
+        """Tasks that stand in both tables."""
+        return len(self.lines[0])
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics that both tables have."""
+        return [name for name in self.before.metrics if name in self.after.metrics]
+
+    def pairs(self, metric: str) -> Pairs | None:
+        """The common tasks that have a metric in both arms, ``None`` where there is none."""
+        if metric not in self._pairs:
+            self._pairs[metric] = self._pair(metric)
+        return self._pairs[metric]
+
+    def _pair(self, metric: str) -> Pairs | None:
+        import numpy as np
+
+        a, b = self.before, self.after
+        (old, n_old), (new, n_new) = a.column(metric), b.column(metric)
+        at, bt = self.lines
+        measured = (n_old[at] > 0) & (n_new[bt] > 0)
+        if not measured.any():
+            return None
+        at, bt = at[measured], bt[measured]
+        if metric == "pass_at_1":
+            found, weights = cells(a.n[at], a.passes[at], b.n[bt], b.passes[bt])
+            na, ca, nb, cb = found.T
+            scale = math.lcm(*np.unique(found[:, [0, 2]]).tolist())
+            return Pairs(ca / na, cb / nb, cb / nb - ca / na, weights, scale)
+        return Pairs(old[at], new[bt], new[bt] - old[at], np.ones(len(at), dtype=np.int64), None)
+
+    def moved(self, metric: str, lower: bool) -> tuple[int, int, int]:
+        """Tasks that got better, got worse, stayed."""
+        pairs = self.pairs(metric)
+        if pairs is None:
+            return 0, 0, 0
+        up = int(pairs.weights[pairs.changes > 0].sum())
+        down = int(pairs.weights[pairs.changes < 0].sum())
+        same = pairs.n - up - down
+        return (down, up, same) if lower else (up, down, same)
+
+
 def adjusted(found: dict[str, Delta], target: str | None, level: float) -> dict[str, Delta]:
     """The same deltas with Holm's p over them; all but the target take their verdict from it."""
     raw = {name: delta.p_value for name, delta in found.items() if delta.p_value is not None}
@@ -40,9 +125,9 @@ def direction(delta: float | None, ends: tuple[float, float] | None, p: float | 
     return "improved" if (delta > 0) != lower else "regressed"
 
 
-def paired_delta(a: TaskTable, b: TaskTable, metric: str, lower: bool, level: float) -> Delta:
+def paired_delta(arms: Arms, metric: str, lower: bool, level: float) -> Delta:
     """One metric on the tasks that have it in both arms."""
-    pairs = pairs_of(a, b, metric)
+    pairs = arms.pairs(metric) if metric in arms.metrics else None
     if pairs is None:
         return Delta("insufficient_data", lower_is_better=lower)
     changes, weights = pairs.changes, pairs.weights
@@ -60,62 +145,3 @@ def paired_delta(a: TaskTable, b: TaskTable, metric: str, lower: bool, level: fl
         n_paired=pairs.n,
         lower_is_better=lower,
     )
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """The paired tasks of two tables as distinct cells with their counts.
-
-    Attributes
-    ----------
-    before, after, changes : ndarray of float, shape (U,)
-        Task means and after minus before, one entry per distinct pair of results.
-    weights : ndarray of int, shape (U,)
-        Tasks with those results.
-    scale : int or None
-        All ``changes * scale`` are whole numbers; ``None`` where no such number is known.
-    """
-
-    before: Any
-    after: Any
-    changes: Any
-    weights: Any
-    scale: int | None
-
-    @property
-    def n(self) -> int:
-        """Paired tasks."""
-        return int(self.weights.sum())
-
-    @property
-    def std(self) -> float:
-        """Standard deviation of the changes over tasks (divisor n - 1)."""
-        centre = exact.mean(self.changes, self.weights)
-        return math.sqrt(exact.total((self.changes - centre) ** 2, self.weights) / (self.n - 1))
-
-
-def pairs_of(a: TaskTable, b: TaskTable, metric: str) -> Pairs | None:
-    """The paired tasks that have a metric in both arms, ``None`` where there is none."""
-    import numpy as np
-
-    tasks, (at, bt) = aligned((a, b), lambda table: table.column(metric)[1] > 0)
-    if not tasks:
-        return None
-    if metric == "pass_at_1":
-        found, weights = cells(a.n[at], a.passes[at], b.n[bt], b.passes[bt])
-        na, ca, nb, cb = found.T
-        scale = math.lcm(*np.unique(found[:, [0, 2]]).tolist())
-        return Pairs(ca / na, cb / nb, cb / nb - ca / na, weights, scale)
-    found, weights = cells(a.column(metric)[0][at], b.column(metric)[0][bt])
-    return Pairs(found[:, 0], found[:, 1], found[:, 1] - found[:, 0], weights, None)
-
-
-def moved(a: TaskTable, b: TaskTable, metric: str, lower: bool) -> tuple[int, int, int]:
-    """Tasks that got better, got worse, stayed."""
-    pairs = pairs_of(a, b, metric)
-    if pairs is None:
-        return 0, 0, 0
-    changes, weights = pairs.changes, pairs.weights
-    up, down = int(weights[changes > 0].sum()), int(weights[changes < 0].sum())
-    same = int(weights.sum()) - up - down
-    return (down, up, same) if lower else (up, down, same)

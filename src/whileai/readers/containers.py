@@ -18,6 +18,8 @@ ACCEPTED = (
 def as_list(data: Any, call: str, argument: str) -> list[dict[str, Any]]:
     """All rows of `data` in a list; a list of dicts comes back as it is."""
     rows = data if isinstance(data, list) else [row for _, batch in sources(data, call, argument) for row in batch]
+    if {dict}.issuperset(map(type, rows)):
+        return rows
     for index, row in enumerate(rows):
         if not isinstance(row, dict):
             if not isinstance(row, Mapping):

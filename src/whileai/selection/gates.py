@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import repeat
 from operator import contains, itemgetter
 from typing import Any
@@ -56,33 +59,42 @@ class Gated:
         n = np.bincount(self.codes[left], minlength=size)
         return n, np.bincount(self.codes[left & (self.rewards == 1)], minlength=size)
 
-    def calibrated(self, places: Sequence[int]) -> list[dict[str, Any]]:
+    def calibrated(self, places: list[int]) -> list[dict[str, Any]]:
         """Copies of the rows at `places`, each with its task's measured difficulty."""
-        n, c = self.per_task()
+        n, c = (counts.tolist() for counts in self.per_task())
         found: dict[int, dict[str, Any]] = {}
-        codes = self.codes.tolist()
-        kept = []
-        for place in places:
-            code = codes[place]
-            row = self.rows[place].copy()
-            calibration = found.get(code)
-            if calibration is None:
-                calibration = found[code] = _calibration(self.task[code], row, int(n[code]), int(c[code]))
-            row["calibration"] = calibration
-            kept.append(row)
+        with collector_paused():
+            kept = [self.rows[place].copy() for place in places]
+            for row, code in zip(kept, self.codes[places].tolist(), strict=True):
+                if code not in found:
+                    found[code] = _calibration(self.task[code], row, n[code], c[code])
+                row["calibration"] = found[code]
         return kept
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """No garbage collection while many containers are made: it would walk all of them again and again for nothing."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _calibration(task: str, row: dict[str, Any], n: int, c: int) -> dict[str, Any]:
     """The flat form of `whileai.simulations.schema.Calibration`."""
-    model = row.get("policy_version") or row.get("model_version") or "unknown"
-    return {
-        "task_id": task,
-        "student": {"name": str(model)},
-        "n": n,
-        "pass_rate": c / n,
-        "pass_rate_ci95": list(wilson_interval(c, n)),
-    }
+    found = {"task_id": task, "n": n, "pass_rate": c / n, "pass_rate_ci95": list(_wilson(c, n))}
+    model = row.get("policy_version") or row.get("model_version")
+    return {**found, "student": {"name": str(model)}} if model else found
+
+
+@lru_cache(maxsize=4096)
+def _wilson(c: int, n: int) -> tuple[float, float]:
+    """Few distinct counts stand behind many tasks."""
+    return wilson_interval(c, n)
 
 
 def read_gates(rows: list[dict[str, Any]]) -> Gated:
@@ -113,6 +125,14 @@ def _empty(rows: list[dict[str, Any]]) -> list[int]:
 def _cut_off(rows: list[dict[str, Any]]) -> list[int]:
     """Places of the rows whose stamps say that the reply was cut off."""
     stamped = any(any(map(contains, rows, repeat(name))) for name in STAMPS)
-    if not stamped and not any(row.get("steps") for row in rows):
+    if not stamped and not _has_steps(rows):
         return []
     return [place for place, row in enumerate(rows) if keys.is_cut_off(row)]
+
+
+def _has_steps(rows: list[dict[str, Any]]) -> bool:
+    """Whether any row took steps, on which a stamp may stand."""
+    try:
+        return any(map(itemgetter("steps"), rows))
+    except KeyError:
+        return any(row.get("steps") for row in rows)

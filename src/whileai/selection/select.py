@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import Any
 
 from whileai import params
@@ -30,6 +31,13 @@ class Selection(list[dict[str, Any]]):
         super().__init__(kept)
         self.dropped = dropped
         self.report = report
+
+    def __str__(self) -> str:
+        """The report: what was kept, and what each gate took."""
+        return str(self.report)
+
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_()
 
 
 def select(
@@ -98,9 +106,10 @@ def select(
     else:
         places, report = keep_best(gated, per_task, target)
     kept = gated.calibrated(places)
-    staying = set(places)
-    dropped = [row for place, row in enumerate(listed) if place not in staying] if len(kept) < len(listed) else []
-    return Selection(kept, dropped, report)
+    leaving = bytearray(b"\1") * len(listed)
+    for place in places:
+        leaving[place] = 0
+    return Selection(kept, list(compress(listed, leaving)), report)
 
 
 def _band(band: Any) -> tuple[float, float]:

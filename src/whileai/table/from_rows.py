@@ -50,7 +50,7 @@ class TableBuilder:
         self.codes = array("q")
         self.prompts = array("q")
         self.rewards = array("d")
-        self.marks: dict[str, tuple[array[int], array[float]]] = {}
+        self.marks: dict[str, _Mark] = {}
 
     def add_all(self, rows: Iterable[Any], source: str) -> None:
         """Read all rows of one part of the data; `source` is the name errors call it by."""
@@ -85,7 +85,8 @@ class TableBuilder:
         try:
             ids = list(map(_task_id, batch))
             self.codes.extend(map(self.task_codes.__getitem__, ids))
-            if not all(map(_is_id, _last(self.task_codes, len(self.task_codes) - known))):
+            fresh = _last(self.task_codes, len(self.task_codes) - known)
+            if not {str}.issuperset(map(type, fresh)) and not all(map(_is_id, fresh)):
                 raise TypeError
             if "scenario_id" in batch[0]:
                 scenarios = list(map(_scenario_id, batch))
@@ -167,11 +168,10 @@ class TableBuilder:
             for place, row in enumerate(batch):
                 self._add_row_markers(place, row.get("markers"))
             return
-        numbers_of_rows = array("q", range(self.n_rows, self.n_rows + len(batch)))
         for name, values in columns.items():
-            rows, numbers_ = self.marks.setdefault(name, (array("q"), array("d")))
-            rows.extend(numbers_of_rows)
-            numbers_.extend(values)
+            mark = self.marks.setdefault(name, _Mark())
+            mark.spans.append((self.n_rows, len(batch)))
+            mark.values.extend(values)
 
     def _add_row_markers(self, place: int, markers: Any) -> None:
         """The careful way for one row; a marker that is ``None`` or NaN was not measured."""
@@ -186,9 +186,9 @@ class TableBuilder:
             if number is None or math.isinf(number):
                 raise self._error(place, f"markers[{name!r}]", "a finite number", value)
             if not math.isnan(number):
-                rows, values = self.marks.setdefault(str(name), (array("q"), array("d")))
-                rows.append(self.n_rows + place)
-                values.append(number)
+                mark = self.marks.setdefault(str(name), _Mark())
+                mark.spans.append((self.n_rows + place, 1))
+                mark.values.append(number)
 
     def build(self) -> TaskTable:
         """The table of all rows read."""
@@ -210,10 +210,11 @@ class TableBuilder:
         n_partial = np.bincount(codes[partial], minlength=size)
         prompts, n_conflicts = self._prompts_of(codes, size)
         markers = {}
-        for name, (rows, values) in self.marks.items():
-            of = codes[np.frombuffer(rows, dtype=np.int64)]
-            sums = exact_sums(of, np.frombuffer(values, dtype=np.float64), size)
-            markers[name] = Column(np.bincount(of, minlength=size), sums)
+        for name, mark in self.marks.items():
+            everywhere = len(mark.values) == self.n_rows
+            of = codes if everywhere else codes[mark.rows()]
+            n_marked = per_task if everywhere else np.bincount(of, minlength=size)
+            markers[name] = Column(n_marked, exact_sums(of, np.frombuffer(mark.values), size))
         return TaskTable(
             task=names,
             n=n,
@@ -232,7 +233,9 @@ class TableBuilder:
         """The tasks, and per row the place of its task among them and its reward (NaN where unjudged)."""
         import numpy as np
 
-        names = [keys.task_name(name) for name in self.task_codes]
+        names = list(self.task_codes)
+        if not {str}.issuperset(map(type, names)):
+            names = [keys.task_name(name) for name in names]
         codes = np.frombuffer(self.codes, dtype=np.int64) if self.codes else np.zeros(0, dtype=np.int64)
         if len(set(names)) < len(names):  # 1 and "1" are one task
             merged = {name: line for line, name in enumerate(dict.fromkeys(names))}
@@ -254,6 +257,22 @@ class TableBuilder:
         texts: list[Any] = [*self.prompt_codes, None]  # -1 finds the None
         found = [text if isinstance(text, str) else None for text in map(texts.__getitem__, first.tolist())]
         return found, len(set(codes[differs].tolist())) if differs.any() else 0
+
+
+class _Mark:
+    """One marker: its values, and the runs of rows they stand on as (first row, how many)."""
+
+    def __init__(self) -> None:
+        self.spans: list[tuple[int, int]] = []
+        self.values = array("d")
+
+    def rows(self) -> Any:
+        """The row of each value."""
+        import numpy as np
+
+        first, size = np.array(self.spans, dtype=np.int64).T
+        ends = np.cumsum(size)
+        return np.arange(ends[-1]) + np.repeat(first - (ends - size), size)
 
 
 def as_number(value: Any) -> float | None:

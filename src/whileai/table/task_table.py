@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import repeat
+from typing import TYPE_CHECKING
 
 from whileai import keys
 
@@ -93,7 +94,7 @@ class TaskTable:
         """The metrics that can be read from this table, markers in the order of their names."""
         return ["pass_at_1", "reward", *(f"marker:{name}" for name in sorted(self.markers))]
 
-    @property
+    @cached_property
     def rates(self) -> Floats:
         """Pass rate per task, shape (T,); NaN where a task has no binary reward."""
         import numpy as np
@@ -114,18 +115,17 @@ class TaskTable:
         return [None if prompt is None else keys.digest(prompt) for prompt in self.prompts]
 
 
-def aligned(tables: Iterable[TaskTable], use: Callable[[TaskTable], Any]) -> tuple[list[str], list[Ints]]:
-    """The tasks that `use` (a mask per table) keeps in every table, and their lines in each.
-
-    Returns
-    -------
-    tasks : list of str
-    lines : list of ndarray of int, shape (T,)
-        One per table.
-    """
+def aligned(tables: Sequence[TaskTable]) -> list[Ints]:
+    """The lines of the tasks that every table has, task by task, one array of shape (T,) per table."""
     import numpy as np
 
-    tables = list(tables)
-    kept = [{table.task[line] for line in np.flatnonzero(use(table))} for table in tables]
-    tasks = [task for task in tables[0].task if all(task in names for names in kept)]
-    return tasks, [np.array([table.place[task] for task in tasks], dtype=np.int64) for table in tables]
+    first, *others = tables
+    lines = [np.arange(len(first), dtype=np.int64)]
+    for table in others:
+        if table.task == first.task:
+            lines.append(np.arange(len(first), dtype=np.int64))
+        else:
+            found = map(table.place.get, first.task, repeat(-1))
+            lines.append(np.fromiter(found, dtype=np.int64, count=len(first)))
+    everywhere = np.logical_and.reduce([at >= 0 for at in lines])
+    return [at[everywhere] for at in lines]
