@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from whileai import keys
 from whileai.stats.intervals import wilson_interval
-from whileai.table.from_rows import TableBuilder
+from whileai.table.from_rows import BATCH, TableBuilder
 
 #: Where a truncation stamp may stand on a row; ``steps`` only where there are any.
 STAMPS = ("finish_reason", "stop_reason", "truncated", "is_truncated")
@@ -98,13 +98,19 @@ def _wilson(c: int, n: int) -> tuple[float, float]:
 
 
 def read_gates(rows: list[dict[str, Any]]) -> Gated:
-    """Read task, reward, reply and stamps of every row."""
+    """Read task, reward, reply and stamps of every row, batch by batch while a batch is in the processor's cache."""
     builder = TableBuilder("select", markers=False)
-    builder.add_all(rows, "")
+    empty: list[int] = []
+    cut_off: list[int] = []
+    for start in range(0, len(rows), BATCH):
+        batch = rows[start : start + BATCH]
+        builder.add(batch)
+        empty += [start + place for place in _empty(batch)]
+        cut_off += [start + place for place in _cut_off(batch)]
     task, codes, rewards = builder.columns()
     gate = np.full(len(rows), OPEN, dtype=np.int64)
-    gate[_cut_off(rows)] = 3
-    gate[_empty(rows)] = 2
+    gate[cut_off] = 3
+    gate[empty] = 2
     gate[(rewards > 0) & (rewards < 1)] = 1
     gate[np.isnan(rewards)] = 0
     return Gated(rows, task, codes, rewards, gate)
