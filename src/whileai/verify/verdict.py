@@ -6,9 +6,14 @@ import math
 import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Literal
 
+from whileai.errors import shown
+
 Status = Literal["ok", "missing_reward", "invalid_result", "error", "timeout"]
+#: An int from here on has no JSON form that every reader takes.
+HUGE = 10**4000
 KNOWN = ("reward", "reason", "markers", "failure_class")
 
 
@@ -53,7 +58,11 @@ def not_scored(status: Status, reason: str, **meta: Any) -> Verdict:
 def raised(error: BaseException) -> Verdict:
     """The verdict of a judge that raised: status ``error`` with the type and the message."""
     kind = type(error).__name__
-    text = f"{kind}: {error}" if str(error) else kind
+    try:
+        message = str(error)
+    except Exception:  # noqa: BLE001 - a judge's own error may fail to print
+        message = "its message cannot be printed"
+    text = f"{kind}: {message}" if message else kind
     return not_scored("error", text[:2000], error_type=kind)
 
 
@@ -61,7 +70,7 @@ def as_reward(value: Any) -> int | float | None:
     """`value` as a reward, ``None`` where it is no real number in [0, 1]."""
     if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
         value = value.item()
-    if not isinstance(value, numbers.Real):
+    if not isinstance(value, (numbers.Real, Decimal)):
         return None
     try:
         number = float(value)
@@ -101,7 +110,7 @@ def read_verdict(returned: Any) -> Verdict:
 
 
 def _invalid(value: Any) -> Verdict:
-    return not_scored("invalid_result", f"the judge returned {repr(value)[:200]}, not a number in [0, 1]")
+    return not_scored("invalid_result", f"the judge returned {shown(value)}, not a number in [0, 1]")
 
 
 def _text(value: Any) -> str | None:
@@ -117,16 +126,25 @@ def _read_markers(value: Any) -> tuple[dict[str, float], str]:
     markers: dict[str, float] = {}
     for name, number in value.items():
         read = plain(number)
-        if not isinstance(read, (int, float)) or not math.isfinite(read):
-            return markers, f"marker {name!r} must be a finite number; got {repr(number)[:100]}"
+        if not isinstance(read, (int, float)) or not _finite(read):
+            return markers, f"marker {name!r} must be a finite number; got {shown(number)}"
         markers[str(name)] = float(read)
     return markers, ""
 
 
+def _finite(number: float) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:  # an int larger than any float
+        return False
+
+
 def plain(value: Any) -> Any:
     """`value` as plain data: numpy becomes Python's own, keys become text, and what has no JSON form its text."""
-    if value is None or isinstance(value, (bool, int, str)):
+    if value is None or isinstance(value, (bool, str)):
         return value
+    if isinstance(value, int):
+        return int(value) if abs(value) < HUGE else shown(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if hasattr(value, "tolist"):

@@ -1,0 +1,1 @@
+"""Reading and comparing answers in mathematics; used by `whileai.verify.math_equal` and its worker."""

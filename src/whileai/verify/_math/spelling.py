@@ -1,0 +1,231 @@
+"""Answers in one spelling: the same signs, commands and spaces for what means the same."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from whileai.verify._math.prose import is_prose
+
+_ASCII = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+_SYMBOLS = {
+    "−": "-",
+    "–": "-",
+    "—": "-",
+    "‐": "-",
+    "‑": "-",
+    "﹣": "-",
+    "⁄": "/",
+    "∕": "/",
+    "×": r"\times ",
+    "⋅": r"\cdot ",
+    "·": r"\cdot ",
+    "∙": r"\cdot ",
+    "÷": r"\div ",
+    "±": r"\pm ",
+    "∓": r"\mp ",
+    "√": " sqrt ",
+    "∞": r"\infty ",
+    "≤": r"\le ",
+    "≥": r"\ge ",
+    "⩽": r"\le ",
+    "⩾": r"\ge ",
+    "≠": r"\ne ",
+    "≈": r"\approx ",
+    "≡": r"\equiv ",
+    "∈": r"\in ",
+    "∉": r"\notin ",
+    "∪": r"\cup ",
+    "∩": r"\cap ",
+    "∅": r"\emptyset ",
+    "∖": r"\setminus ",
+    "ℝ": r"\mathbb{R}",
+    "ℤ": r"\mathbb{Z}",
+    "ℕ": r"\mathbb{N}",
+    "ℚ": r"\mathbb{Q}",
+    "ℂ": r"\mathbb{C}",
+    "°": r"^\circ ",
+    "º": r"^\circ ",
+    "′": "'",
+    "’": "'",
+    "⟨": r"\langle ",
+    "⟩": r"\rangle ",
+    "⌊": r"\lfloor ",
+    "⌋": r"\rfloor ",
+    "⌈": r"\lceil ",
+    "⌉": r"\rceil ",
+    "∠": r"\angle ",
+    "⇒": r"\implies ",
+    "∀": r"\forall ",
+    "∃": r"\exists ",
+    "∫": r"\int ",
+    "∑": r"\sum ",
+    "∏": r"\prod ",
+    "…": r"\ldots ",
+    "。": ".",
+    "，": ",",
+    "、": ",",
+    "：": ":",
+    "“": '"',
+    "”": '"',
+    "∨": " or ",
+    "∧": " and ",
+    "½": r" \frac{1}{2}",
+    "¼": r" \frac{1}{4}",
+    "¾": r" \frac{3}{4}",
+    "⅓": r" \frac{1}{3}",
+    "⅔": r" \frac{2}{3}",
+    "⅕": r" \frac{1}{5}",
+    "⅙": r" \frac{1}{6}",
+    "⅛": r" \frac{1}{8}",
+    "⅜": r" \frac{3}{8}",
+    "⅝": r" \frac{5}{8}",
+    "⅞": r" \frac{7}{8}",
+    "µ": r"\mu ",
+    "ϕ": r"\phi ",
+    "\u200b": "",
+    "\u200c": "",
+    "\u200d": "",
+    "\u2060": "",
+    "\ufeff": "",
+    **dict.fromkeys(
+        "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000\t\r\n", " "
+    ),
+}
+_GREEK_LETTERS = {
+    chr(code): "\\" + unicodedata.name(chr(code)).split()[-1].lower().replace("lamda", "lambda") + " "
+    for code in range(0x3B1, 0x3CA)
+    if code != 0x3C2
+}
+_GREEK_CAPITALS = {
+    chr(code): "\\" + unicodedata.name(chr(code)).split()[-1].capitalize().replace("Lamda", "Lambda") + " "
+    for code in range(0x391, 0x3AA)
+    if code != 0x3A2
+}
+_TABLE: dict[int, str | int] = {
+    **_ASCII,
+    **{ord(key): value for key, value in {**_GREEK_LETTERS, **_GREEK_CAPITALS, **_SYMBOLS}.items()},
+}
+_SUPER = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ⁽⁾", "0123456789+-n()")
+_SUB = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+_SUPERS = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ⁽⁾]+")
+_SUBS = re.compile("[₀₁₂₃₄₅₆₇₈₉]+")
+
+
+_SPACING = re.compile(
+    r"(\\\\)|\\(?:[,;:!> ]|(?:q?quad|left|right|[bB]igg?[lrm]?|(?:display|text)style|(?:no)?limits|hfill)(?![a-zA-Z]))"
+    r"|\\hspace\*?\{[^{}]*\}|\\(?:v|h)?phantom\{[^{}]*\}|~"
+)
+_WRAPPED = re.compile(
+    r"\\(?:text|mbox|hbox|textbf|textit|textrm|textnormal|mathrm|mathbf|mathit|mathsf|mathtt|boldsymbol|bm|operatorname\*?"
+    r"|boxed|fbox|mathop|emph|underline|ensuremath)\s*\{([^{}]*)\}"
+)
+_SYNONYMS = {
+    "dfrac": "frac",
+    "tfrac": "frac",
+    "cfrac": "frac",
+    "dbinom": "binom",
+    "tbinom": "binom",
+    "leq": "le",
+    "leqslant": "le",
+    "leqq": "le",
+    "geq": "ge",
+    "geqslant": "ge",
+    "geqq": "ge",
+    "neq": "ne",
+    "lbrace": "{",
+    "rbrace": "}",
+    "lvert": "|",
+    "rvert": "|",
+    "vert": "|",
+    "mid": "|",
+    "ast": "*",
+    "varnothing": "emptyset",
+    "varphi": "phi",
+    "varepsilon": "epsilon",
+    "vartheta": "theta",
+    "varrho": "rho",
+    "cdotp": "cdot",
+    "bullet": "cdot",
+    "Rightarrow": "implies",
+    "Longrightarrow": "implies",
+    "therefore": "implies",
+    "degree": "circ",
+    "dots": "ldots",
+    "cdots": "ldots",
+    "to": "rightarrow",
+    "simeq": "approx",
+    "doteq": "approx",
+    "wedge": "land",
+    "vee": "lor",
+    "lnot": "neg",
+    "backslash": "setminus",
+    "smallsetminus": "setminus",
+    "infin": "infty",
+    "land": "land",
+    "lor": "lor",
+}
+_COMMAND = re.compile(r"\\([a-zA-Z]+)")
+_SHORTHAND = {"lt": "<", "gt": ">", "lbrack": "[", "rbrack": "]", "land": " and ", "lor": " or ", "|": "|", "*": "*"}
+
+
+def _command(match: re.Match[str]) -> str:
+    name = _SYNONYMS.get(match.group(1), match.group(1))
+    if name in {"{", "}"}:
+        return "\\" + name
+    return _SHORTHAND.get(name, "\\" + name)
+
+
+@lru_cache(maxsize=8192)
+def prepare(text: str) -> str:
+    """An answer in one spelling: one minus sign, one fraction command, no spacing commands, no emphasis.
+
+    The meaning stays: signs, brackets, percent signs, units and the order of everything are as they were.
+    """
+    text = _SUPERS.sub(lambda m: "^{" + m.group().translate(_SUPER) + "}", text)
+    text = _SUBS.sub(lambda m: "_{" + m.group().translate(_SUB) + "}", text)
+    text = text.translate(_TABLE)
+    if "\\" in text:
+        if "matrix" not in text and "array" not in text and "cases" not in text:
+            text = re.sub(r"\\\\(?=[a-zA-Z({\[\])}])", r"\\", text)
+        text = text.replace(r"\%", "%").replace(r"\$", "$").replace(r"\&", "&")
+        text = _COMMAND.sub(_command, text)
+        text = re.sub(r"(?<=\d),?\\[,!; ] ?(?=\d{3}(?!\d))", "", text)
+        text = _SPACING.sub(lambda m: m.group(1) or " ", text)
+        text = re.sub(r"\{\s*\\(?:rm|bf|it)\s+([^{}]*)\}", r"\1", text)
+        text = re.sub(r"\{([^{}]*)\\choose([^{}]*)\}", r"\\binom{\1}{\2}", text)
+        for _ in range(4):
+            text, count = _WRAPPED.subn(lambda m: m.group(1) if len(m.group(1)) == 1 else f" {m.group(1)} ", text)
+            if not count:
+                break
+    text = re.sub(r"(?<=\d)\s?\{\s?,\s?\}\s?(?=\d{3}(?!\d))", "", text).replace("{,}", ",")
+    if "\\implies" in text:
+        text = text.rsplit("\\implies", 1)[1] or text
+    if "\\equiv" in text:
+        text = re.sub(r"\(\s*\\?mod\b([^()]*)\)|(?<![\\a-z])mod\b", lambda m: "\\pmod " + (m.group(1) or ""), text)
+    text = text.strip(' \t\r\n:*`_"')
+    while text and text[-1] in ".,;:?" and not text.endswith("..."):
+        text = text[:-1].rstrip()
+    if text.startswith("]") or text.endswith("["):
+        text = _OUTWARD.sub(lambda m: "[("[m.group(1) == "]"] + m.group(2) + "])"[m.group(3) == "["], text)
+    return re.sub(r"\s+", " ", text)
+
+
+_OUTWARD = re.compile(r"([\[\]])([^\[\]()]*[,;][^\[\]()]*)([\[\]])")  # open ends as outward brackets: ]1,2[
+
+
+def words_key(text: str) -> str:
+    """A prepared answer as words: equal for texts that differ in case, accents' composition or quotes only.
+
+    Empty for a formula, where case and primes mean something.
+    """
+    if not is_prose(text) and not text.replace(" ", "").isalpha():
+        return ""
+    return unicodedata.normalize("NFC", text.casefold()).replace('"', "").replace("'", "").strip(" !")
+
+
+def formula_key(text: str) -> str:
+    """A prepared answer as a formula: equal for texts that differ in spaces and needless braces only."""
+    text = re.sub(r"\s+(?=\W)|(?<=[^\w,])\s+|(?<=,)\s+(?!\d{3}(?!\d))", "", text)
+    return re.sub(r"(?<=[\^_])\{([a-zA-Z0-9])\}", r"\1", text)
