@@ -13,6 +13,10 @@ from whileai.stats.cells import cells
 from whileai.table.task_table import TaskTable, aligned
 
 
+#: Relative difference of two means that rounding alone may leave.
+ROUNDING = 1e-12
+
+
 @dataclass(frozen=True)
 class Pairs:
     """The paired tasks of two tables, equal ones counted.
@@ -85,7 +89,11 @@ class Arms:
             na, ca, nb, cb = found.T
             scale = math.lcm(*np.unique(found[:, [0, 2]]).tolist())
             return Pairs(ca / na, cb / nb, cb / nb - ca / na, weights, scale)
-        return Pairs(old[at], new[bt], new[bt] - old[at], np.ones(len(at), dtype=np.int64), None)
+        before, after = old[at], new[bt]
+        changes = after - before
+        # means of equal values in another split, such as .1 + .2 against .15 + .15, differ by rounding alone
+        changes[np.abs(changes) <= ROUNDING * np.maximum(np.abs(before), np.abs(after))] = 0.0
+        return Pairs(before, after, changes, np.ones(len(at), dtype=np.int64), None)
 
     def moved(self, metric: str, lower: bool) -> tuple[int, int, int]:
         """Tasks that got better, got worse, stayed."""
