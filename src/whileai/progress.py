@@ -17,11 +17,19 @@ def wanted() -> bool:
     """Whether a live line can be shown: stderr is a terminal that can move its cursor, and nobody asked for quiet."""
     if os.environ.get("TERM") == "dumb" or os.environ.get("WHILEAI_QUIET"):
         return False
-    return sys.stderr is not None and sys.stderr.isatty()
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):  # no stderr, a stand-in without isatty, or a closed one
+        return False
 
 
-def progress(items: Iterable[T], *, total: int | None, what: str, unit: str = "rows") -> Iterator[T]:
-    """Pass `items` on, with a live line on stderr while they go by, if one is `wanted`."""
+def progress(
+    items: Iterable[T], *, total: int | None, what: str, unit: str = "rows", sized: bool = False
+) -> Iterator[T]:
+    """Pass `items` on, with a live line on stderr while they go by, if one is `wanted`.
+
+    Where they are `sized`, every item is a batch and counts for as many as it holds.
+    """
     if not wanted():
         yield from items
         return
@@ -30,4 +38,4 @@ def progress(items: Iterable[T], *, total: int | None, what: str, unit: str = "r
     with tqdm(total=total, desc=what, unit=f" {unit}", delay=DELAY, leave=False, dynamic_ncols=True) as line:
         for item in items:
             yield item
-            line.update()
+            line.update(len(item) if sized else 1)  # type: ignore[arg-type]  # a sized item has a length

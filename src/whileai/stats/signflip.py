@@ -31,7 +31,7 @@ _LATTICE = 1 << 20
 #: Direct convolution: at most this many differences (2**-1000 is still a normal float) and this many additions.
 _DIRECT_TASKS, _DIRECT_COST = 1000, 20_000_000
 #: FFT: at most this many points, and half its width in standard deviations (the rest holds under 1e-22).
-_FFT_POINTS, _FFT_REACH = 1 << 20, 10.0
+_FFT_POINTS, _FFT_REACH = 1 << 18, 10.0
 #: Characteristic function below which a frequency is dropped.
 _NEGLIGIBLE = 1e-30
 _ENUMERATED = 40
@@ -179,15 +179,12 @@ def _tilted_p(sizes: NDArray[np.int64], times: NDArray[np.int64], seen: int, rea
     positive = 1.0 / (1.0 + np.exp(-2.0 * tilt * a))
     goal = (reach + seen) // 2  # of K, the sum of the sizes with a positive sign
     offset = points // 2 - goal  # moves the goal to the middle of the window
-    index = np.arange(points // 2 + 1)
-    angle = -2.0 * math.pi / points
-    spectrum = np.exp(1j * angle * ((offset % points) * index % points))
-    for place in np.argsort(-a * a * c, kind="stable").tolist():
-        turn = np.exp(1j * angle * ((int(sizes[place]) % points) * index % points))
-        spectrum *= (1.0 - positive[place] + positive[place] * turn) ** int(times[place])
-        alive = np.abs(spectrum) > _NEGLIGIBLE
-        if alive.sum() < 0.9 * alive.size:
-            spectrum, index = spectrum[alive], index[alive]
+    roots = np.exp(-2j * math.pi / points * np.arange(points))
+    steps = sizes % points
+    index = _audible(steps, times, positive, roots.real)
+    spectrum = roots[(offset % points) * index % points]
+    for step, chance, count in zip(steps.tolist(), positive.tolist(), times.tolist(), strict=True):
+        spectrum *= (1.0 - chance + chance * roots[step * index % points]) ** count
     full = np.zeros(points // 2 + 1, dtype=np.complex128)
     full[index] = spectrum
     above = np.maximum(np.fft.irfft(full, points)[points // 2 :], 0.0)
@@ -195,6 +192,29 @@ def _tilted_p(sizes: NDArray[np.int64], times: NDArray[np.int64], seen: int, rea
     x = tilt * a
     log_scale = exact.total((x + np.log1p(np.exp(-2.0 * x)) - math.log(2.0)) * c) - tilt * seen
     return 2.0 * math.exp(log_scale) * tail
+
+
+def _audible(
+    steps: NDArray[np.int64], times: NDArray[np.int64], positive: NDArray[np.float64], cosines: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """The frequencies whose amplitude is not negligible: of many tasks a handful around 0.
+
+    The amplitude is found before the phase, for a real logarithm costs a fraction of a complex power.
+    """
+    points = cosines.size
+    index = np.arange(points // 2 + 1)
+    loudness = np.zeros(index.size)
+    floor = math.log(_NEGLIGIBLE)
+    spread = times * positive * (1.0 - positive)
+    for place in np.argsort(-spread * steps.astype(np.float64) ** 2, kind="stable").tolist():
+        both = 2.0 * positive[place] * (1.0 - positive[place])
+        amplitude = 1.0 - both * (1.0 - cosines[steps[place] * index % points])
+        with np.errstate(divide="ignore"):
+            loudness += 0.5 * int(times[place]) * np.log(np.maximum(amplitude, 0.0))
+        alive = loudness > floor
+        if alive.sum() < 0.9 * alive.size:
+            loudness, index = loudness[alive], index[alive]
+    return index
 
 
 def _tilt(a: NDArray[np.float64], c: NDArray[np.float64], seen: float) -> float:

@@ -1,0 +1,52 @@
+"""``wai select`` and ``decontaminate``: the rows into a file, the report to stdout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from whileai.cli.inputs import reading
+from whileai.cli.output import Answer, deliver
+from whileai.cli.rowfile import check_row_file, write_rows
+from whileai.cli.terminal import busy
+from whileai.errors import RowError
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def select(args: argparse.Namespace) -> int:
+    """Which rows are worth training on."""
+    from whileai.selection.select import select as call
+
+    check_row_file(args.output)
+    settings = {"mode": args.mode, "band": tuple(args.band), "target": args.target, "per_task": args.per_task}
+    call([], **settings)  # raises on a setting outside its bound before files are read
+    data = reading(args.command, "select", "rows", args.data, counting=args.json)
+    rows = data.rows()
+    try:
+        with busy(f"select from {len(rows):,} rows"):
+            kept = call(rows, **settings)
+    except RowError as error:
+        raise data.blame(error) from error
+    if args.output is not None:
+        write_rows(args.output, kept)
+    deliver(args, Answer("select", kept.report, (data,)), to_file=False)
+    return 0
+
+
+def decontaminate(args: argparse.Namespace) -> int:
+    """Which rows hold a question of the eval."""
+    from whileai.selection.decontaminate import decontaminate as call
+
+    check_row_file(args.output)
+    settings = {"fields": tuple(args.fields or ("prompt",)), "n": args.n, "threshold": args.threshold}
+    call([], [], **settings)  # raises on a setting outside its bound before files are read
+    data = reading(args.command, "decontaminate", "rows", args.data, counting=args.json)
+    other = reading(args.command, "decontaminate", "against", args.against, counting=args.json)
+    rows, against = data.rows(), other.rows()
+    with busy(f"check {len(rows):,} rows against {len(against):,}"):
+        kept = call(rows, against, **settings)
+    if args.output is not None:
+        write_rows(args.output, kept)
+    deliver(args, Answer("decontaminate", kept.report, (data, other)), to_file=False)
+    return 0
