@@ -70,7 +70,13 @@ class MissingExtra(WaiError, ImportError):
 
 def sentence(call: str, where: str, bound: str, value: Any, fix: str = "") -> str:
     """``{call}: {where} must be {bound}; got {value!r}. {fix}`` with a long value shortened."""
-    shown = repr(value)
-    if len(shown) > 200:
-        shown = f"{shown[:160]}... ({len(shown):,} characters)"
-    return f"{call}: {where} must be {bound}; got {shown}. {fix}".rstrip()
+    return f"{call}: {where} must be {bound}; got {shown(value)}. {fix}".rstrip()
+
+
+def shown(value: Any) -> str:
+    """`value` as text for a message: its repr, shortened; what has no repr (a huge int has none) by its type."""
+    try:
+        text = repr(value)
+    except Exception:  # noqa: BLE001 - an error message must not fail on the value it is about
+        return f"<{type(value).__name__} without a repr>"
+    return text if len(text) <= 200 else f"{text[:160]}... ({len(text):,} characters)"

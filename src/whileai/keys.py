@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import numbers
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any, TypeGuard
 
 Row = dict[str, Any]
@@ -16,8 +18,15 @@ CUT_OFF_REASONS = frozenset({"length", "max_tokens", "max_output_tokens", "token
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a cell holds nothing: ``None``, or the NaN that a frame puts where a value is absent."""
-    return value is None or (isinstance(value, float) and math.isnan(value))
+    """Whether a cell holds nothing: ``None``, or the NaN, NA or NaT that a frame puts where a value is absent."""
+    if value is None or isinstance(value, (str, int, Mapping, list, tuple)):
+        return value is None
+    if isinstance(value, (float, Decimal)):
+        return math.isnan(value)
+    if getattr(value, "dtype", None) is not None and getattr(value, "shape", None) == ():
+        item = value.item()  # a scalar of another float width
+        return isinstance(item, float) and math.isnan(item)
+    return type(value).__name__ in ("NAType", "NaTType")
 
 
 def is_blank(reference: Any) -> bool:
@@ -45,8 +54,8 @@ def task_name(value: Any) -> str:
     """The text of an id, equal for ``1``, ``1.0`` and ``numpy.int64(1)`` so that every container names a task alike."""
     if isinstance(value, str):
         return value
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
+    if isinstance(value, numbers.Real) and not isinstance(value, int) and float(value).is_integer():
+        return str(int(float(value)))
     return str(value)
 
 
@@ -58,6 +67,8 @@ def task_of(row: Mapping[str, Any]) -> str | None:
             return task_name(value)
     prompt = row.get("prompt")
     if isinstance(prompt, str):
+        return default_task_id(prompt)
+    if is_messages(prompt):
         return default_task_id(prompt)
     messages = row.get("messages")
     if is_messages(messages):
@@ -153,6 +164,11 @@ def reference_of(row: Mapping[str, Any], field: str | None = None) -> Any:
     return None
 
 
+def _is_true(stamp: Any) -> bool:
+    """Whether a stamp says yes, in whatever type of truth value its container has."""
+    return type(stamp).__name__ in ("bool", "bool_", "int", "int64") and bool(stamp)
+
+
 def is_cut_off(row: Mapping[str, Any]) -> bool:
     """Whether a stamp says that the reply was cut off: a finish reason, or a truncation mark on row or last step."""
     places: list[Any] = [row]
@@ -161,7 +177,7 @@ def is_cut_off(row: Mapping[str, Any]) -> bool:
         places.append(steps[-1])
     for place in places:
         if isinstance(place, Mapping):
-            if place.get("truncated") is True or place.get("is_truncated") is True:
+            if _is_true(place.get("truncated")) or _is_true(place.get("is_truncated")):
                 return True
             for name in ("finish_reason", "stop_reason"):
                 reason = place.get(name)

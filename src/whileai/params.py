@@ -24,12 +24,20 @@ def real(
         Which ends belong to the range.
     """
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        number = float(value)
+        number = _as_float(value)
         above = number >= low if ends[0] == "[" else number > low
         below = number <= high if ends[1] == "]" else number < high
         if math.isfinite(number) and above and below:
             return number
     raise ParamError.of(call, where, bound, value, fix)
+
+
+def _as_float(value: Any) -> float:
+    """A real number as a float, infinity where it is larger than any."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value >= 0 else -math.inf
 
 
 def whole(call: str, where: str, value: Any, low: int = 1, fix: str = "") -> int:
@@ -41,8 +49,8 @@ def whole(call: str, where: str, value: Any, low: int = 1, fix: str = "") -> int
 
 def level(call: str, value: Any) -> float:
     """A confidence level, strictly between 0 and 1."""
-    percent = isinstance(value, numbers.Real) and 1 < float(value) < 100
-    fix = f"Write {value / 100:g}." if percent else "0.95 is usual."
+    percent = isinstance(value, numbers.Real) and 1 < _as_float(value) < 100
+    fix = f"Write {float(value) / 100:g}." if percent else "0.95 is usual."
     return real(call, "level", value, "a number between 0 and 1", 0, 1, ends="()", fix=fix)
 
 
@@ -58,7 +66,9 @@ def one_of(call: str, where: str, value: Any, known: Iterable[str], what: str = 
 def near_miss(value: Any, known: Iterable[str]) -> str:
     """``Did you mean ...?`` where a known name is close, else the known names."""
     names = list(known)
-    close = difflib.get_close_matches(str(value), names, n=1, cutoff=0.6)
+    asked = str(value)[:100].casefold()
+    close = [name for name in names if asked in (name.casefold(), name.casefold().partition(":")[2])]
+    close = close or difflib.get_close_matches(asked, names, n=1, cutoff=0.6)
     if close:
         return f"Did you mean {close[0]}?"
     shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")

@@ -18,6 +18,7 @@ from whileai.readers.containers import as_list
 from whileai.stats import power
 from whileai.stats.noise import noise_band
 from whileai.table.intake import as_table
+from whileai.table.task_table import TaskTable
 
 POWER = 0.8
 
@@ -86,6 +87,8 @@ def compare(
     'improved'
     """
     _check_numbers(run_std, run_std_runs, level)
+    if by is not None:
+        _check_by(by, before, after)
     rows = None if by is None else (as_list(before, "compare", "before"), as_list(after, "compare", "after"))
     if rows is not None:
         before, after = rows
@@ -139,6 +142,18 @@ class _Asked:
             return None
         df = None if self.run_std_runs is None else self.run_std_runs - 1
         return noise_band(self.run_std, df=df, level=self.level)
+
+
+def _check_by(by: Any, before: Any, after: Any) -> None:
+    """Slices need a key, and the rows it stands on."""
+    if not isinstance(by, str):
+        raise ParamError.of("compare", "by", "a key of the rows", by)
+    for arm, data in (("before", before), ("after", after)):
+        if isinstance(data, TaskTable):
+            message = (
+                f"compare: {arm} must be rows where by= is given; got a TaskTable. It has counts of tasks, no keys."
+            )
+            raise TypeError(message)
 
 
 def _names(value: Any, where: str) -> list[str]:

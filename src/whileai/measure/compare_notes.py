@@ -6,7 +6,7 @@ from whileai.measure.common import RATES, table_notes, unjudged_note
 from whileai.measure.comparison import Comparison
 from whileai.measure.paired import Arms
 from whileai.result import Note
-from whileai.result.digits import count
+from whileai.result.digits import count, p_text
 from whileai.stats import signflip
 from whileai.table.task_table import TaskTable
 
@@ -15,7 +15,9 @@ def comparison_notes(result: Comparison, arms: Arms, runs: int | None) -> list[N
     """What a reader should know, weightiest first."""
     a, b = arms.before, arms.after
     notes: list[Note | None] = []
-    if result.verdict == "not_comparable":
+    if result.verdict == "not_comparable" and not (len(a) and len(b)):
+        notes.append(_nothing_measured(result, a, b))
+    elif result.verdict == "not_comparable":
         fix = "Give both arms the same task_ids=."
         some = [repr(table.task[0]) for table in (a, b) if table.task]
         notes.append(Note("no_shared_tasks", f"ids are like {' and '.join(some)}.", fix))
@@ -28,13 +30,13 @@ def comparison_notes(result: Comparison, arms: Arms, runs: int | None) -> list[N
             f"{count(result.n_only_before, 'task')} only before and {result.n_only_after:,} only after were left out."
         )
         notes.append(Note("unpaired_tasks", text))
-    notes += _marker_notes(result, a, b)
+    notes.append(_prompt_note(arms))
     for table, arm in ((a, "before"), (b, "after")):
         notes.append(unjudged_note(int(table.n_unjudged.sum()), table.n_rows, f" of {arm}"))
         notes += table_notes(table, arm)
-    notes.append(_prompt_note(arms))
     if result.delta is not None:
         notes += _floor_notes(result, runs)
+    notes += _marker_notes(result, a, b)
     return [note for note in notes if note is not None]
 
 
@@ -67,29 +69,38 @@ def _evidence_notes(result: Comparison) -> list[Note | None]:
             return [Note("too_few_tasks", f"{count(changed, 'task')} {verb} {fewest}.{settle}")]
         return []
     if apart:
-        text = f"the interval excludes 0 but the exact test does not (p={main.p_value:.2g}).{settle}"
+        text = f"the interval excludes 0 but the exact test does not (p{p_text(main.p_value)}).{settle}"
         return [Note("interval_only", text)]
-    text = f"the tasks you ran changed (p={main.p_value:.2g}), but {result.n_paired:,} are too few to speak for others."
+    text = (
+        f"the tasks you ran changed (p{p_text(main.p_value)}), but {result.n_paired:,} are too few to speak for others."
+    )
     text += settle
     return [Note("test_only", text)]
 
 
 def _marker_notes(result: Comparison, a: TaskTable, b: TaskTable) -> list[Note]:
-    """Markers of one arm only, or of part of the rows."""
+    """Markers of one arm only, of part of the rows, or without an interval."""
     notes = []
+    alike: dict[bool, list[str]] = {True: [], False: []}
     for name in sorted({*a.markers, *b.markers}):
         if name not in a.markers or name not in b.markers:
             arm = "after" if name not in a.markers else "before"
             notes.append(Note("marker_one_arm", f"marker:{name} stands on {arm} only and was not compared."))
             continue
         gaps = [(table.n_rows - int(table.markers[name].n.sum()), arm) for table, arm in ((a, "before"), (b, "after"))]
-        missing = [f"{n:,} rows of {arm}" for n, arm in gaps if n]
+        missing = [f"{count(n, 'row')} of {arm}" for n, arm in gaps if n]
         if missing:
             notes.append(Note("marker_gaps", f"marker:{name} is missing on {' and '.join(missing)}."))
         delta = result.metrics.get(f"marker:{name}")
-        if delta is not None and delta.interval is None and delta.delta:
-            text = f"marker:{name} changed by the same amount on every task, so the test alone decides."
-            notes.append(Note("no_spread", text))
+        if delta is not None and delta.delta is not None and delta.interval is None:
+            alike[bool(delta.delta)].append(f"marker:{name}")
+    if alike[True]:
+        text = f"{', '.join(alike[True])} changed by the same amount on every task, so the test alone decides."
+        notes.append(Note("no_spread", text))
+    if alike[False]:
+        same = count(len(alike[False]), "marker")
+        text = f"{same} did not change on any task, so there is no spread to give the change an interval."
+        notes.append(Note("no_spread", text))
     return notes
 
 

@@ -56,7 +56,7 @@ class Delta(Result):
         if self.delta is None:
             return [Headline(f"{WORDS[self.verdict]}: {d.count(self.n_paired, 'task')} paired")]
         places = value_places(self, is_rate=False)
-        return [Headline(f"{WORDS[self.verdict]}: {change_text(self, places)}, p{_p(self.p_value)}")]
+        return [Headline(f"{WORDS[self.verdict]}: {change_text(self, places)}, p{d.p_text(self.p_value)}")]
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,6 +77,8 @@ class Comparison(Result):
     p_value : float or None
     n_paired, n_only_before, n_only_after : int
         Tasks behind the target; tasks of one arm only.
+    level : float
+        Of the intervals and the tests.
     noise_band : float or None
         How far re-running alone moves the difference of two single runs.
     run_std : float or None
@@ -128,7 +130,7 @@ class Comparison(Result):
         places = value_places(delta, is_rate=not self.target.startswith("marker:"), band=self.noise_band)
         name = NAMES.get(self.target, self.target)
         head = f"{self._words()}: {name} {change_text(delta, places)}"
-        p = f"p{_p(self.p_value, 1 - self.level)}"
+        p = f"p{d.p_text(self.p_value, 1 - self.level)}"
         if self.verdict == "within_noise":
             head += f" is inside the band +/-{d.spread(self.noise_band)}"
         else:
@@ -139,7 +141,8 @@ class Comparison(Result):
         blocks.append(Line(f"{moved}; {p}" if self.verdict == "within_noise" else moved))
         if self.noise_band is not None:
             blocks.append(Line(self._band_line()))
-        others = [name for name in self.metrics if name not in (self.target, "reward") and name not in self._guards]
+        told = (self.target, "reward", *self._guards)
+        others = [name for name, found in self.metrics.items() if name not in told and found.delta is not None]
         if others:
             blocks.append(_metrics_table(self, [self.target, *self._guards, *others]))
         if self.slices:
@@ -178,16 +181,11 @@ class Comparison(Result):
         return lines
 
     def _band_line(self) -> str:
-        how = "normal, run_std taken as known"
+        how = ", taken as known"
         if self._run_std_runs is not None:
-            how = f"over {self._run_std_runs} runs, t with {self._run_std_runs - 1} df"
+            how = f" over {self._run_std_runs} runs, t with {self._run_std_runs - 1} df"
         band = d.spread(self.noise_band)
-        return f"re-running this eval alone moves it by up to {band} (run_std {d.spread(self.run_std)} {how})"
-
-
-def _p(p: float | None, bar: float = 0.05) -> str:
-    text = d.p_value(p, bar)
-    return text if text.startswith("<") else f"={text}"
+        return f"re-running this eval alone moves it by up to {band} (run_std {d.spread(self.run_std)}{how})"
 
 
 def _not_made(result: Comparison) -> str:
@@ -203,7 +201,8 @@ def value_places(delta: Delta, *, is_rate: bool, band: float | None = None) -> i
     ends = delta.interval
     known = [value for value in (delta.before, delta.after) if value is not None]
     if ends is None:
-        return 2 if is_rate or all(abs(value) < 100 for value in known) else 0
+        places = 2 if is_rate or all(abs(value) < 100 for value in known) else 0
+        return places if delta.delta is None else d.honest_decimals(places, (delta.delta,), (0.0,))
     places = d.decimals(ends[1] - ends[0], 2 if is_rate else 0)
     places = d.honest_decimals(places, ends, (0.0,) if band is None else (0.0, band, -band))
     return d.honest_decimals(places, known, (0.0, 1.0)) if is_rate else places
@@ -222,7 +221,8 @@ def _metrics_table(result: Comparison, names: list[str]) -> Table:
         delta = result.metrics.get(name)
         if delta is None or delta.delta is None:
             continue
-        places = value_places(delta, is_rate=not name.startswith("marker:"))
+        band = result.noise_band if name == result.target else None
+        places = value_places(delta, is_rate=not name.startswith("marker:"), band=band)
         rows.append((name, "down" if delta.lower_is_better else "up", *_cells(delta, places, result.level)))
     header = ("metric", "better", "before", "after", "change", "95% interval", "p (Holm)", "verdict")
     return Table(_leveled(header, result.level), tuple(rows), "lcrrrlrl", droppable=(1, 6))
@@ -240,9 +240,7 @@ def _slices_table(result: Comparison) -> Table:
 
 
 def _leveled(header: tuple[str, ...], level: float) -> tuple[str, ...]:
-    return tuple(
-        name.replace("95%", f"{level:.4g}".replace("0.", "") + "%") if "95%" in name else name for name in header
-    )
+    return tuple(name.replace("95%", f"{100 * level:.6g}%") for name in header)
 
 
 def _cells(delta: Delta, places: int, level: float) -> tuple[str, ...]:

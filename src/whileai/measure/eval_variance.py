@@ -73,7 +73,8 @@ class EvalVariance(Result):
             head = f"run noise: two single runs of this eval differ by up to {band} without any change {size}"
         rows = []
         if self.means:
-            places = d.honest_decimals(d.decimals(max(self.means) - min(self.means)), self.means, ())
+            floor = 2 if self.metric in RATES else 0
+            places = d.decimals(max(self.means) - min(self.means), floor)
             shown = "  ".join(d.number(mean, places) for mean in self.means)
             rows.append(("run means", f"{shown}, mean {d.number(self.mean, places)}"))
         if self.run_std is not None:
@@ -228,7 +229,7 @@ def _spread_notes(result: EvalVariance, main: RunSpread) -> list[Note]:
         return [Note("no_spread", text, "Check that each run samples anew and nothing is cached.")]
     notes = []
     if main.f_p_value is not None and main.f_p_value < 1 - result.level:
-        text = f"the runs differ by more than sampling explains (F test, p={main.f_p_value:.2g})."
+        text = f"the runs differ by more than sampling explains (F test, p{d.p_text(main.f_p_value)})."
         notes.append(Note("beyond_sampling", text, "Look for what else changes: server, seed, judge."))
     if result.n_runs <= 4 and result.run_std_interval is not None:
         low, high = result.run_std_interval

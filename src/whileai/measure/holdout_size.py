@@ -68,10 +68,10 @@ class HoldoutSize(Result):
     notes: tuple[Note, ...] = field(default=())
 
     def _blocks(self) -> list[Block]:
-        start = "" if self.base is None else f" on {self.base:.2f}"
-        settings = f"(power {self.power:.2f}, level {self.level:.2f})"
+        start = "" if self.base is None else f" on {_rate(self.base)}"
+        settings = f"(power {d.given(self.power)}, level {d.given(self.level)})"
         n = f"{self.n_tasks_to_prove:,}"
-        head = f"{n} paired tasks prove a gain of {self.effect:.2f}{start} with k={self.k} {settings}"
+        head = f"{n} paired tasks prove a gain of {d.given(self.effect)}{start} with k={self.k} {settings}"
         often = _often(self.power)
         rows = [
             ("n_tasks", f"{self.n_tasks:,}", "the usual normal formula; short of what compare's interval needs"),
@@ -93,13 +93,19 @@ class HoldoutSize(Result):
 SOURCES = {
     "model": "model (the same gain on every task)",
     "given": "given",
-    "before": "before (the pilot's rate and spread, the same gain on every task)",
+    "before": "before (the pilot's rate and spread; one gain on every task)",
     "paired": "paired (the pilot's own differences)",
 }
 
 
 def _often(chance: float) -> str:
-    return "four times in five" if chance == 0.8 else f"with probability {chance:.2f}"
+    return "four times in five" if chance == 0.8 else f"with probability {d.given(chance)}"
+
+
+def _rate(base: float) -> str:
+    """A rate to start from: the digits it was given in; a measured one has no end of them and shows two decimals."""
+    places = next((places for places in (2, 3, 4) if round(base, places) == base), 2)
+    return d.rate(base, d.honest_decimals(places, (base,), (0.0, 1.0)))
 
 
 def holdout_size(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from whileai import params
-from whileai.measure.common import table_notes
+from whileai.measure.common import table_notes, unjudged_note
 from whileai.result import Block, Headline, Line, Note, Result
 from whileai.result import digits as d
 from whileai.stats import exact, intervals, passk
@@ -16,6 +16,8 @@ from whileai.table.intake import as_table
 from whileai.table.task_table import TaskTable
 
 Ends = tuple[float, float]
+#: Columns of the headline; what does not fit goes under it.
+WIDEST = 120
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,14 +91,18 @@ class PassAt(Result):
         parts = [f"{name} {_rate(value, ends)}" for name, (value, ends) in shown.items()]
         if self.k > 1 and self.headroom is not None:
             parts.append(f"headroom {d.number(self.headroom, 2)}")
-        head = f"{' | '.join(parts)} ({d.count(self.n_tasks, 'task')}, k={self.k})"
-        blocks: list[Block] = [Headline(head)]
+        size = f"({d.count(self.n_tasks, 'task')}, k={self.k})"
+        below: list[str] = []
+        while len(parts) > 1 and len(" | ".join(parts)) + 1 + len(size) > WIDEST:
+            below.insert(0, parts.pop())
+        blocks: list[Block] = [Headline(f"{' | '.join(parts)} {size}", WIDEST), *map(Line, below)]
         if self.n_partial and self.pass_at_1 is not None:
             blocks.append(Line(f"reward {_rate(self.reward, self.intervals['reward'])}, partial scores included"))
         if self._bounds is not None:
             low, high = self._bounds
             text = f"{d.count(self.n_unjudged, 'row')} of {self.n_rows:,} unjudged and skipped: pass@1 would be "
-            blocks.append(Line(f"{text}{low:.2f} if all of them failed, {high:.2f} if all passed"))
+            ends = [d.number(end, d.decimals(high - low)) for end in (low, high)]
+            blocks.append(Line(f"{text}{ends[0]} if all of them failed, {ends[1]} if all passed"))
         return [*blocks, *self.notes]
 
 
@@ -223,9 +229,12 @@ def _notes(result: PassAt, table: TaskTable, n_judged: int) -> list[Note]:
     if result.n_rows == 0:
         return [Note("no_rows", "there are no rows, so nothing was measured.")]
     if n_judged == 0:
-        why = "every judged reward is partial" if result.n_partial else "no row has a reward"
+        none = f"no row has a reward ({result.n_unjudged:,} unjudged)"
+        why = "every judged reward is partial" if result.n_partial else none
         fix = "Read .reward, the mean." if result.n_partial else "Judge the rows with wai.grade(rows, judge)."
         notes.append(Note("no_binary_reward", f"{why}, so there is no pass rate.", fix))
+        some = unjudged_note(result.n_unjudged, result.n_rows) if result.n_partial else None
+        notes += [] if some is None else [some]
     elif result.n_partial:
         text = f"{d.count(result.n_partial, 'row')} with a partial reward are no part of the pass rates."
         notes.append(Note("partial", text))
@@ -241,18 +250,23 @@ def _notes(result: PassAt, table: TaskTable, n_judged: int) -> list[Note]:
         notes.append(Note("fewer_tasks_at_k", text))
     ends = result.intervals["pass_at_1"]
     if ends is not None:
-        notes += _shape_notes(result, ends, n_judged)
+        notes += _shape_notes(result, ends, n_judged, single=int(table.n.max()) == 1)
     return notes
 
 
-def _shape_notes(result: PassAt, ends: Ends, n_judged: int) -> list[Note]:
+def _shape_notes(result: PassAt, ends: Ends, n_judged: int, *, single: bool) -> list[Note]:
     """Notes on an interval at an end of the scale, or a wide one."""
     share = (1 - result.level) / 2
     if result.pass_at_1 in (0.0, 1.0):
-        what, end = ("pass", ends[0]) if result.pass_at_1 == 1 else ("fail", ends[1])
+        all_pass = result.pass_at_1 == 1
+        end = ends[0] if all_pass else ends[1]
         rate = d.rate(end, d.rate_decimals(ends[1] - ends[0], (end,)))
-        text = f"a true rate of {rate} would still give {n_judged:,} of {n_judged:,} {share:.1%} of the time."
-        return [Note(f"all_{what}", text)]
+        seen = f"{n_judged if all_pass else 0:,} of {n_judged:,}"
+        often = f"{100 * share:.3g}% of the time"
+        text = f"a true rate of {rate} would still give {seen} {often}."
+        if not single:  # several rows a task: the interval speaks of tasks that always pass, not of single tries
+            text = f"if {rate} of all tasks always passed, a draw of {n_judged:,} would still hold {seen} {often}."
+        return [Note("all_pass" if all_pass else "all_fail", text)]
     if n_judged < 10:
         text = f"{d.count(n_judged, 'task')} leave an interval {ends[1] - ends[0]:.2f} wide."
         return [Note("few_tasks", text, "wai.holdout_size(effect) says how many to run.")]

@@ -21,11 +21,9 @@ def as_list(data: Any, call: str, argument: str) -> list[dict[str, Any]]:
     if {dict}.issuperset(map(type, rows)):
         return rows
     for index, row in enumerate(rows):
-        if not isinstance(row, dict):
-            if not isinstance(row, Mapping):
-                raise not_a_row(call, argument, index, row)
-            return [dict(item) if isinstance(item, Mapping) else item for item in rows]
-    return rows
+        if not isinstance(row, Mapping):
+            raise not_a_row(call, argument, index, row)
+    return [row if isinstance(row, dict) else dict(row) for row in rows]
 
 
 def not_a_row(call: str, source: str, index: int, row: Any) -> TypeError:
@@ -95,8 +93,23 @@ def _pandas_rows(frame: Any) -> Iterator[dict[str, Any]]:
     names = [str(name) for name in frame.columns]
     columns = [frame.iloc[:, place] for place in range(len(names))]
     cells = [column.astype(object).where(column.notna(), None).tolist() for column in columns]
+    cells = [list(map(_plain_cell, column)) if _holds_arrays(column) else column for column in cells]
     for values in zip(*cells, strict=True):
         yield dict(zip(names, values, strict=True))
+
+
+def _holds_arrays(cells: list[Any]) -> bool:
+    """Whether a column holds arrays or mappings, which Parquet gives pandas for lists and structs."""
+    return any(isinstance(cell, dict) or hasattr(cell, "dtype") for cell in cells)
+
+
+def _plain_cell(cell: Any) -> Any:
+    """A cell with lists in place of arrays, inside mappings too."""
+    if hasattr(cell, "dtype"):
+        cell = cell.tolist()
+    if isinstance(cell, dict):
+        return {key: _plain_cell(item) for key, item in cell.items()}
+    return [_plain_cell(item) for item in cell] if isinstance(cell, list) else cell
 
 
 def _polars_rows(frame: Any) -> Iterator[dict[str, Any]]:
@@ -115,7 +128,7 @@ def _arrow_rows(stream: Any) -> Iterator[dict[str, Any]]:
         return
     reader = pa.RecordBatchReader.from_stream(stream)
     for batch in reader:
-        yield from batch.to_pylist()
+        yield from batch.to_pylist(maps_as_pydicts="strict")
 
 
 def _arrow_rows_of_duckdb(stream: Any) -> Iterator[dict[str, Any]]:  # noqa: ARG001 - DuckDB finds it by name

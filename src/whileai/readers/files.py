@@ -8,11 +8,12 @@ import gzip
 import io
 import json
 import os
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from whileai.errors import RowError
+from whileai.errors import RowError, sentence, shown
 
 #: Longest name first, so that rows.jsonl.gz is JSON lines.
 LINES = (".jsonl", ".ndjson", ".jsonlines")
@@ -20,7 +21,7 @@ KINDS = {**dict.fromkeys(LINES, "lines"), ".json": "json", ".csv": "csv", ".tsv"
 PACKED = (".gz", ".zst")
 #: CSV columns that hold text whatever it looks like.
 TEXT_COLUMNS = frozenset({"task_id", "scenario_id", "prompt", "final_text", "reason", "judge_name", "judge_status"})
-NUMBER_COLUMNS = frozenset({"reward", "gold_reward", "rollout_index"})
+NUMBER_COLUMNS = frozenset({"reward", "gold_reward", "rollout_index", "truncated", "is_truncated"})
 JSON_COLUMNS = frozenset({"markers", "messages", "steps", "privileged", "judge_meta", "lineage", "calibration"})
 TRUTH = {"true": True, "false": False}
 
@@ -62,19 +63,28 @@ def files_of(path: str | os.PathLike[str], call: str) -> list[Path]:
     """The files a path or a pattern names, in the order of their names; at least one."""
     text = os.fspath(path)
     direct = Path(text)
-    if text and direct.is_file():
+    if text and _exists(direct.is_file):
         return [direct]
-    if text and direct.is_dir():
+    if text and _exists(direct.is_dir):
         found = sorted(file for file in direct.iterdir() if file.is_file() and kind_of(file) is not None)
         if found:
             return found
         raise FileNotFoundError(f"{call}: no file of rows lies in the folder {text!r}.")
-    names = glob.glob(text, recursive=True) if text else []  # noqa: PTH207 - a pattern may be absolute
+    names = glob.glob(text, recursive=True) if text and glob.has_magic(text) else []  # noqa: PTH207 - may be absolute
     found = sorted(Path(name) for name in names if Path(name).is_file())
     if found:
         return found
     what = "file matches" if glob.has_magic(text) else "file is named"
-    raise FileNotFoundError(f"{call}: no {what} {text!r} in {'its' if direct.is_absolute() else 'the current'} folder.")
+    folder = "its" if direct.is_absolute() else "the current"
+    raise FileNotFoundError(f"{call}: no {what} {shown(text)} in {folder} folder.")
+
+
+def _exists(ask: Callable[[], bool]) -> bool:
+    """The answer of a path, no where its text is too long or too odd to be one."""
+    try:
+        return ask()
+    except (OSError, ValueError):
+        return False
 
 
 def kind_of(path: Path) -> str | None:
@@ -89,12 +99,13 @@ def file_rows(path: Path, call: str) -> Iterator[dict[str, Any]]:
     """The rows of one file, one after the other."""
     kind = kind_of(path)
     if kind == "parquet":
-        return parquet_rows(path)
-    if kind == "csv":
-        return _csv_rows(path)
-    if kind == "json":
-        return _json_rows(path, call)
-    return _line_rows(path, call)
+        yield from parquet_rows(path)
+        return
+    read = {"csv": _csv_rows, "json": _json_rows}.get(str(kind), _line_rows)
+    try:
+        yield from read(path, call)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise RowError(f"{call}: {path} must be a whole compressed file; got {error}.", 0, "", None) from error
 
 
 def _opened(path: Path) -> Any:
@@ -125,13 +136,10 @@ def _line_rows(path: Path, call: str) -> Iterator[dict[str, Any]]:
                 if row is None:
                     continue
             if not isinstance(row, dict):
-                shown = line.decode("utf-8", "replace").strip()
+                text = line.decode("utf-8", "replace").strip()
+                place = f"{path} line {number + 1}"
                 raise RowError(
-                    f"{call}: {path} line {number + 1} must be a JSON object; got {shown[:120]!r}. "
-                    "Mend or remove the line.",
-                    number,
-                    "",
-                    shown,
+                    sentence(call, place, "a JSON object", text, "Mend or remove the line."), number, "", text
                 )
             yield row
 
@@ -150,11 +158,15 @@ def _tolerant(line: bytes) -> Any:
 def _json_rows(path: Path, call: str) -> Iterator[dict[str, Any]]:
     """A JSON list of rows, or an object that keeps one under ``rows``."""
     with _opened(path) as file:
-        text = file.read().decode("utf-8-sig")
+        content = file.read()
     try:
-        data = json.loads(text)
+        data = json.loads(content.decode("utf-8-sig"))
     except ValueError as error:
-        raise RowError(f"{call}: {path} is not valid JSON: {error}.", 0, "", text[:120]) from error
+        if getattr(error, "msg", "") == "Extra data":  # one object a line under a .json name
+            yield from _line_rows(path, call)
+            return
+        text = content[:120].decode("utf-8", "replace")
+        raise RowError(f"{call}: {path} must be valid JSON; got {text!r}. {error}.", 0, "", text) from error
     if isinstance(data, dict):
         data = data["rows"] if isinstance(data.get("rows"), list) else [data]
     for index, row in enumerate(data if isinstance(data, list) else [data]):
@@ -163,14 +175,18 @@ def _json_rows(path: Path, call: str) -> Iterator[dict[str, Any]]:
         yield row
 
 
-def _csv_rows(path: Path) -> Iterator[dict[str, Any]]:
+def _csv_rows(path: Path, call: str) -> Iterator[dict[str, Any]]:
     """CSV with a header; cells become numbers, truth values and JSON in the columns that hold them."""
     delimiter = "\t" if ".tsv" in path.suffixes else ","
     limit = csv.field_size_limit(1 << 30)  # a completion may be longer than the module's default cell
     try:
         with _opened(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
-            for cells in csv.DictReader(text, delimiter=delimiter):
-                yield {name: _cell(name, cell) for name, cell in cells.items() if name is not None}
+            for index, cells in enumerate(csv.DictReader(text, delimiter=delimiter)):
+                if None in cells:  # the module keeps surplus cells under None; often a comma in a reply without quotes
+                    bound = "as many cells as the header has"
+                    fix = "Quote cells that hold a comma."
+                    raise RowError.of(call, str(path), index, "the row", bound, list(cells.values()), fix)
+                yield {name: _cell(name, cell) for name, cell in cells.items()}
     finally:
         csv.field_size_limit(limit)
 
@@ -206,12 +222,17 @@ def parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
     import duckdb
 
     with duckdb.connect() as connection:
-        yield from relation_rows(connection.read_parquet(str(path)))
+        name = glob.escape(str(path))  # the path is one file, whatever brackets or key=value folders are in it
+        yield from relation_rows(connection.read_parquet(name, hive_partitioning=False))
 
 
 def relation_rows(relation: Any) -> Iterator[dict[str, Any]]:
     """The rows of a DuckDB relation, a batch at a time."""
     names = list(relation.columns)
+    if hasattr(relation, "iter_rows"):  # DuckDB 2; a relation of DuckDB 1 has fetchmany instead
+        for values in relation.iter_rows(20_000):
+            yield dict(zip(names, values, strict=True))
+        return
     while batch := relation.fetchmany(20_000):
         for values in batch:
             yield dict(zip(names, values, strict=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import numbers
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -58,7 +59,7 @@ class Result:
         return self.to_text()
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.summary}>"
+        return f"<{type(self).__name__} {text.ascii_of(self.summary)}>"
 
     def _repr_html_(self) -> str:
         return html.render(self._blocks())
@@ -78,4 +79,6 @@ def plain(value: Any) -> Any:
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if hasattr(value, "tolist"):
         return plain(value.tolist())
+    if isinstance(value, numbers.Real):
+        return plain(float(value))
     return [plain(item) for item in value]

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The verdict in words, complete alone."""
+    """The verdict in words, complete alone; `width` is how many columns it may take where those are more than usual."""
 
     text: str
+    width: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,9 +76,16 @@ def spread(value: float | None) -> str:
     if value == 0:
         return "0"
     places = max(0, 1 - math.floor(math.log10(abs(value))))
-    text = f"{value:.{places}f}"
+    text = f"{value:,.{places}f}"
     # 0.0996 rounds up to a longer number: 0.100 has three significant digits
-    return text[:-1] if places > 0 and len(text.replace(".", "").lstrip("-0")) > 2 else text
+    return text[:-1].rstrip(".") if places > 0 and len(text.replace(".", "").lstrip("-0")) > 2 else text
+
+
+def given(value: float) -> str:
+    """A number that the caller gave: all of its digits, two decimals at least."""
+    text = f"{value:.10f}".rstrip("0") if abs(value) >= 1e-6 or value == 0 else f"{value:g}"
+    whole, _, part = text.partition(".")
+    return text if "e" in text else f"{whole}.{part:0<2}"
 
 
 def p_value(p: float | None, bar: float = 0.05) -> str:
@@ -95,6 +102,12 @@ def p_value(p: float | None, bar: float = 0.05) -> str:
         if (p < bar) == (float(text) < bar):
             return text
     return text
+
+
+def p_text(p: float | None, bar: float = 0.05) -> str:
+    """``=0.031``, or ``<0.0001``: what stands after a ``p``."""
+    shown = p_value(p, bar)
+    return shown if shown.startswith("<") else f"={shown}"
 
 
 def count(n: int, thing: str = "", plural: str = "") -> str:

@@ -29,7 +29,8 @@ def render(blocks: Sequence[Block]) -> str:
         if len(notes) > MOST_NOTES:
             items += f"<li>and {len(notes) - MOST_NOTES} more in .notes</li>"
         parts.append(f'<ul style="{QUIET}">{items}</ul>')
-    return f'<div style="{MONO}">{"".join(parts)}</div>'
+    page = f'<div style="{MONO}">{"".join(parts)}</div>'
+    return page.encode("utf-8", "backslashreplace").decode()  # a lone surrogate would not reach the browser
 
 
 def table_html(table: Table) -> str:

@@ -113,7 +113,12 @@ def _per_prompt(values: Any, where: str, n: int) -> list[Any]:
         return [None] * n
     listed = shapes.sequence(values, where, "a sequence with one entry per prompt")
     shapes.same_length(where, listed, n, "prompt")
-    return [None if keys.is_missing(value) else value for value in listed]
+    return [None if keys.is_missing(value) else _own(value) for value in listed]
+
+
+def _own(value: Any) -> Any:
+    """A numpy scalar as Python's own, so that a row stays plain data."""
+    return value.item() if hasattr(value, "dtype") and getattr(value, "shape", None) == () else value
 
 
 def _read_reward(reward: Any, sizes: list[int]) -> tuple[Judge | None, list[int | float | None] | None]:

@@ -107,7 +107,7 @@ class _Crew:
             yield from self._read(self.children[end])
         now = time.monotonic()
         for child in list(self.children.values()):
-            if child.batch and now - child.since >= self.timeout:
+            if child.batch and now - child.since >= self.timeout and not _has_news(child):
                 self._kill(child)
                 reason = f"no verdict within {self.timeout:g} s; the judge was stopped"
                 yield child.batch.popleft(), not_scored("timeout", reason)
@@ -125,7 +125,7 @@ class _Crew:
         child.since = child.batch_started = time.monotonic()
         # a child that died while idle is noticed by the end of its results, so a broken pipe needs no handling here
         with contextlib.suppress(BrokenPipeError):
-            os.write(child.orders, (json.dumps(list(child.batch)) + "\n").encode())
+            os.write(child.orders, _orders(list(child.batch)))
 
     def _read(self, child: _Child) -> Iterator[tuple[int, Verdict]]:
         """Pass on the verdicts that arrived; at the end of the pipe the child is dead and its place is an error."""
@@ -139,6 +139,8 @@ class _Crew:
         *lines, child.unread = (child.unread + data).split(b"\n")
         for line in lines:
             place, *fields = json.loads(line)
+            if not child.batch or child.batch[0] != place:
+                continue  # a judge that forks may answer twice
             child.batch.popleft()
             child.since = time.monotonic()
             yield place, Verdict(*fields)
@@ -166,7 +168,9 @@ class _Crew:
         return child
 
     def _dismiss(self, child: _Child) -> None:
-        """Let an idle child end: it leaves when its orders end."""
+        """Let an idle child end. It is told to, for the end of its pipe may be held open by another process."""
+        with contextlib.suppress(BrokenPipeError):
+            os.write(child.orders, _orders([]))
         self._forget(child)
         os.waitpid(child.pid, 0)
 
@@ -186,6 +190,18 @@ class _Crew:
                 os.close(end)
 
 
+def _orders(places: list[int]) -> bytes:
+    """A batch as one line; an empty one sends the child home."""
+    return (json.dumps(places) + "\n").encode()
+
+
+def _has_news(child: _Child) -> bool:
+    """Whether a verdict has arrived that nobody has read yet."""
+    poller = select.poll()
+    poller.register(child.results, select.POLLIN)
+    return bool(poller.poll(0))
+
+
 def _how(status: int) -> str:
     """A wait status in words."""
     code = os.waitstatus_to_exitcode(status)
@@ -194,15 +210,20 @@ def _how(status: int) -> str:
 
 def _child_main(judge: Judge, rows: Sequence[Mapping[str, Any]], timeout: float, orders: int, results: int) -> NoReturn:
     """The whole life of a child: read places, judge, write verdicts, until the orders end."""
-    code = 1
+    code, me = 1, os.getpid()
     try:
         for end in _open_ends:  # the other children's pipes, or their ends would never be seen
             os.close(end)
+        _open_ends.clear()
+        _fork_lock.release()  # taken by the fork itself; a judge may grade in turn
         _leave_the_parent()
         with os.fdopen(orders, "rb") as lines:
-            for line in lines:
-                for place in json.loads(line):
-                    os.write(results, _line(place, _judged(judge, rows[place], timeout)))
+            while places := json.loads(lines.readline() or b"[]"):
+                for place in places:
+                    verdict = _judged(judge, rows[place], timeout)
+                    if os.getpid() != me:  # a process that the judge forked came back in its place
+                        os._exit(0)
+                    os.write(results, _line(place, verdict))
         code = 0
     except BrokenPipeError:
         pass  # the parent has gone or has stopped listening

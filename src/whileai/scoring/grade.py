@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
+from whileai import keys
+from whileai.errors import RowError
 from whileai.readers.containers import as_list
 from whileai.scoring.judging import VERDICT_KEYS, check_clock, land_verdicts, put
 from whileai.scoring.ledger import Ledger
@@ -34,7 +37,8 @@ def grade(
     resume : path, optional
         A JSON-lines file to which every verdict is appended as it lands, and from which a later call over the same
         rows, gold and judge takes what is there. Verdicts that read ``error`` or ``timeout`` are tried again. A torn
-        last line is skipped. A function counts as another judge once its code changes.
+        last line is skipped. A function counts as another judge once its code changes, or plain data or a function of
+        its module that it reads.
 
     Returns
     -------
@@ -56,6 +60,10 @@ def grade(
     check_clock("grade", timeout, workers)
     scorer = as_judge(judge, "grade", "judge")
     rows = as_list(data, "grade", "data")
+    for index, row in enumerate(rows):
+        markers = row.get("markers")
+        if not isinstance(markers, dict) and not keys.is_missing(markers) and not isinstance(markers, Mapping):
+            raise RowError.of("grade", "data", index, "markers", "a mapping of names to numbers", markers)
     graded = [{key: value for key, value in row.items() if key not in VERDICT_KEYS} for row in rows]
     if resume is None:
         for place, verdict in land_verdicts(scorer, rows, timeout=timeout, workers=workers):

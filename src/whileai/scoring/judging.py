@@ -57,4 +57,5 @@ def put(row: dict[str, Any], verdict: Verdict, name: str) -> None:
     if verdict.meta:
         row["judge_meta"] = verdict.meta
     if verdict.markers:
-        row["markers"] = {**(row.get("markers") or {}), **verdict.markers}
+        before = row.get("markers")
+        row["markers"] = {**(before if isinstance(before, Mapping) else {}), **verdict.markers}

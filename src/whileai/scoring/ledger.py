@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 import os
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import CodeType
 from typing import IO, Any, Self
 
 from whileai import keys
+from whileai.scoring.fingerprint import fingerprint, verifier_version
 from whileai.verify.adapt import FunctionJudge, Judge
 from whileai.verify.base import Verifier
 from whileai.verify.verdict import Verdict
@@ -106,38 +104,5 @@ def _keys_of(rows: Sequence[Mapping[str, Any]], judge: Judge) -> list[str]:
 def _version(judge: Judge) -> Any:
     """What makes a judge another judge: its class, version and settings, or the code of its function."""
     if isinstance(judge, Verifier):
-        return [type(judge).__qualname__, judge.version, {k: _setting(v) for k, v in judge.config().items()}]
-    return _setting(judge.function) if isinstance(judge, FunctionJudge) else repr(type(judge))
-
-
-def _setting(value: Any) -> Any:
-    """A setting in a form that is the same in every process: no addresses."""
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, Verifier):
-        return _version(value)
-    if isinstance(value, FunctionJudge):
-        return _setting(value.function)
-    if isinstance(value, (list, tuple)):
-        return [_setting(item) for item in value]
-    if isinstance(value, dict):
-        return {str(key): _setting(item) for key, item in value.items()}
-    if isinstance(value, functools.partial):
-        return [_setting(value.func), _setting(value.args), _setting(value.keywords)]
-    if isinstance(value, re.Pattern):
-        return [value.pattern, value.flags]
-    function = getattr(value, "__func__", value)
-    code = getattr(function, "__code__", None)
-    if code is None and callable(value):
-        code = getattr(type(value).__call__, "__code__", None)
-    if code is None:
-        return type(value).__qualname__
-    cells = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
-    captured = [item for item in cells if item is None or isinstance(item, (bool, int, float, str))]
-    return [_code(code), captured, _setting(getattr(function, "__defaults__", None))]
-
-
-def _code(code: CodeType) -> list[Any]:
-    """The instructions of a function with its constants, nested functions included."""
-    constants = [_code(item) if isinstance(item, CodeType) else repr(item) for item in code.co_consts]
-    return [hashlib.sha256(code.co_code).hexdigest(), constants, list(code.co_names)]
+        return verifier_version(judge)
+    return fingerprint(judge.function) if isinstance(judge, FunctionJudge) else repr(type(judge))

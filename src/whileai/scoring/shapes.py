@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,8 +18,16 @@ def sequence(value: Any, where: str, bound: str) -> list[Any]:
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
         fix = f"Put it in a list: [{where[:-1]}]." if isinstance(value, (str, Mapping)) else ""
         raise TypeError(sentence(CALL, where, bound, value, fix))
-    listed = value.tolist() if hasattr(value, "tolist") else value
+    listed = own_values(value)
     return list(listed) if isinstance(listed, Iterable) else [listed]
+
+
+def own_values(value: Any) -> Any:
+    """An array or a column (numpy, torch, pandas; pyarrow; polars) as Python's own lists; anything else as it is."""
+    for name in ("tolist", "to_pylist", "to_list"):
+        if hasattr(value, name):
+            return getattr(value, name)()
+    return value
 
 
 def same_length(where: str, items: Sequence[Any], n: int, what: str) -> None:
@@ -51,8 +60,7 @@ def read_completions(entry: Any, place: int) -> list[str]:
     where = f"completions[{place}]"
     if isinstance(entry, (str, Mapping)):
         return [_completion(entry, where)]
-    if hasattr(entry, "tolist"):
-        entry = entry.tolist()
+    entry = own_values(entry)
     if isinstance(entry, (list, tuple)) or (isinstance(entry, Iterable) and not isinstance(entry, bytes)):
         return [_completion(item, f"{where}[{j}]") for j, item in enumerate(entry)]
     raise TypeError(sentence(CALL, where, "a string, a message or a sequence of them", entry))
@@ -90,8 +98,7 @@ def flat(values: Any, sizes: Sequence[int], where: str) -> list[tuple[str, Any]]
 
 def _group(item: Any) -> list[Any] | None:
     """The items of a nested group, ``None`` for a single value."""
-    if hasattr(item, "tolist"):
-        item = item.tolist()
+    item = own_values(item)
     return list(item) if isinstance(item, (list, tuple)) else None
 
 
@@ -114,8 +121,10 @@ def given_markers(where: str, value: Any) -> dict[str, float]:
         raise ParamError.of(CALL, where, "a mapping of names to numbers", value)
     markers = {}
     for name, number in value.items():
+        if keys.is_missing(number):  # not measured on this completion
+            continue
         read = plain(number)
-        if not isinstance(read, (int, float)):
+        if not isinstance(read, (int, float)) or abs(read) > sys.float_info.max:
             raise ParamError.of(CALL, f"{where}[{name!r}]", "a finite number", number)
         markers[str(name)] = float(read)
     return markers

@@ -48,8 +48,12 @@ class RlReport(Result):
     n_tasks_all_pass: int = 0
     n_tasks_all_fail: int = 0
 
-    @property
-    def notes(self) -> tuple[Note, ...]:
+    notes: tuple[Note, ...] = field(default=(), init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "notes", self._why_empty())
+
+    def _why_empty(self) -> tuple[Note, ...]:
         """Why nothing is left, where nothing is."""
         if self.n_kept or not self.n_rows:
             return () if self.n_rows else (Note("no_rows", "there are no rows to select from."),)
@@ -60,7 +64,8 @@ class RlReport(Result):
     def _blocks(self) -> list[Block]:
         low, high = self.band
         head = f"kept {self.n_kept:,} of {count(self.n_rows, 'row')}: {self.n_tasks_in_band:,} of "
-        head += f"{count(self.n_tasks, 'task')} have a pass rate in {low:g}..{high:g}, ends included"
+        verb = "has" if self.n_tasks == 1 else "have"
+        head += f"{count(self.n_tasks, 'task')} {verb} a pass rate in {low:g}..{high:g}, ends included"
         rows = " | ".join(
             f"{name} {count(getattr(self, name), 'row')}" for name in ("unjudged", "partial", "empty_reply", "cut_off")
         )
@@ -106,8 +111,12 @@ class SftReport(Result):
     not_best: int = 0
     beyond_target: int = 0
 
-    @property
-    def notes(self) -> tuple[Note, ...]:
+    notes: tuple[Note, ...] = field(default=(), init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "notes", self._why_empty())
+
+    def _why_empty(self) -> tuple[Note, ...]:
         """Why nothing is left, where nothing is."""
         if self.n_kept:
             return ()
@@ -116,7 +125,7 @@ class SftReport(Result):
         return (Note("nothing_kept", "no completion passes.", "Sample more completions, or judge the rows."),)
 
     def _blocks(self) -> list[Block]:
-        head = f"kept {self.n_kept:,} of {count(self.n_rows, 'row')}: the best {self.per_task:,} passing of "
+        head = f"kept {self.n_kept:,} of {count(self.n_rows, 'row')}: {self.per_task:,} passing a task at most, from "
         head += f"{self.n_tasks_kept:,} of {count(self.n_tasks, 'task')}"
         names = ["unjudged", "empty_reply", "cut_off", "not_pass", "not_best"]
         names += ["beyond_target"] if self.beyond_target else []

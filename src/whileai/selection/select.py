@@ -63,7 +63,7 @@ def select(
     target : int, optional
         Stop once at least so many rows are kept; in rl a group is never split.
     per_task : int
-        Completions kept per task in sft: the highest rewards, and of equal ones the first.
+        Completions kept per task in sft; of the passing ones those sampled first (``rollout_index``, else by text).
 
     Returns
     -------

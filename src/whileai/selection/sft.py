@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
+from whileai import keys
 from whileai.selection.gates import OPEN, Gated
 from whileai.selection.reports import SftReport
 
@@ -13,23 +16,16 @@ from whileai.selection.reports import SftReport
 def keep_best(gated: Gated, per_task: int, target: int | None) -> tuple[list[int], SftReport]:
     """Places of the kept rows in order, and what each gate took.
 
-    Only a reward of 1 passes. Passing completions of a task are equals, so the first ones are kept.
+    Only a reward of 1 passes, so the passing completions of a task are equals. Which of them stay must not depend on
+    the order of the rows: those sampled first do (``rollout_index``), and where that does not tell, by their text.
     """
     # a partial reward is judged and does not pass, so in this mode it is `not_pass` rather than left out of the groups
     usable = (gated.gate == OPEN) | (gated.gate == 1)
     passing = usable & (gated.rewards == 1)
-    so_far: Counter[int] = Counter()
-    places: list[int] = []
-    beyond = 0
     codes = gated.codes.tolist()
-    for place in np.flatnonzero(passing).tolist():
-        code = codes[place]
-        if so_far[code] < per_task:
-            so_far[code] += 1
-            if target is None or len(places) < target:
-                places.append(place)
-            else:
-                beyond += 1
+    best = _first_of_each(gated.rows, codes, np.flatnonzero(passing).tolist(), per_task)
+    places = best if target is None else best[:target]
+    beyond = len(best) - len(places)
     taken = gated.taken()
     n_passing = int(passing.sum())
     report = SftReport(
@@ -46,3 +42,25 @@ def keep_best(gated: Gated, per_task: int, target: int | None) -> tuple[list[int
         beyond_target=beyond,
     )
     return places, report
+
+
+def _first_of_each(rows: list[dict[str, Any]], codes: list[int], places: list[int], most: int) -> list[int]:
+    """At most so many of the `places` of each task, in the order of the rows."""
+    groups: defaultdict[int, list[int]] = defaultdict(list)
+    for place in places:
+        groups[codes[place]].append(place)
+    kept: list[int] = []
+    for group in groups.values():
+        if len(group) > most:
+            ranked = sorted((_rank(rows[place]), place) for place in group)
+            kept.extend(map(itemgetter(1), ranked[:most]))
+        else:
+            kept.extend(group)
+    return sorted(kept)
+
+
+def _rank(row: dict[str, Any]) -> tuple[float, str]:
+    """What orders the equals of a task: their index among the samples, then their text."""
+    index = row.get("rollout_index")
+    number = float(index) if isinstance(index, (int, float)) and not keys.is_missing(index) else float("inf")
+    return number, keys.candidate_of(row) or ""

@@ -7,9 +7,11 @@ import numbers
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import count, islice
-from operator import itemgetter
+from decimal import Decimal
+from itertools import chain, compress, count, islice, repeat
+from operator import itemgetter, ne, sub
 from typing import Any
+from uuid import UUID
 
 from whileai import keys
 from whileai.errors import RowError
@@ -84,7 +86,7 @@ class TableBuilder:
         before, known = len(self.codes), len(self.task_codes)
         try:
             ids = list(map(_task_id, batch))
-            self.codes.extend(map(self.task_codes.__getitem__, ids))
+            self.codes.extend(_coded(ids, self.task_codes))
             fresh = _last(self.task_codes, len(self.task_codes) - known)
             if not {str}.issuperset(map(type, fresh)) and not all(map(_is_id, fresh)):
                 raise TypeError
@@ -94,7 +96,7 @@ class TableBuilder:
                     self.n_id_conflicts += sum(map(_conflict, ids, scenarios))
             elif any(map(_has_scenario, batch)):
                 self.n_id_conflicts += sum(_conflict(row["task_id"], row.get("scenario_id")) for row in batch)
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, ValueError):
             del self.codes[before:]
             _forget(self.task_codes, known)
             for place, row in enumerate(batch):
@@ -119,8 +121,8 @@ class TableBuilder:
     def _add_prompts(self, batch: Sequence[Any]) -> None:
         before, known = len(self.prompts), len(self.prompt_codes)
         try:
-            self.prompts.extend(map(self.prompt_codes.__getitem__, map(_prompt, batch)))
-        except (KeyError, TypeError):
+            self.prompts.extend(_coded(list(map(_prompt, batch)), self.prompt_codes))
+        except (KeyError, TypeError, ValueError):
             del self.prompts[before:]
             _forget(self.prompt_codes, known)
             prompts = (row.get("prompt") for row in batch)
@@ -251,6 +253,11 @@ class TableBuilder:
         if not self.prompts:
             return [None] * size, 0
         prompts = np.frombuffer(self.prompts, dtype=np.int64)
+        known = [isinstance(prompt, str) for prompt in self.prompt_codes]
+        if not all(known):  # a prompt of None is no other prompt
+            prompts = np.where(np.array([*known, False])[prompts], prompts, -1)
+        if prompts.min() < 0:  # the first prompt of a task is the first that is there
+            codes, prompts = codes[prompts >= 0], prompts[prompts >= 0]
         first = np.full(size, -1, dtype=np.int64)
         first[codes[::-1]] = prompts[::-1]
         differs = (prompts != first[codes]) & (prompts >= 0) & (first[codes] >= 0)
@@ -279,12 +286,25 @@ def as_number(value: Any) -> float | None:
     """A real number as a float, ``None`` for anything else; a zero-dimensional array counts as its item."""
     if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
         value = value.item()
-    if not isinstance(value, numbers.Real):
+    if not isinstance(value, (numbers.Real, Decimal)):
         return None
     try:
         return float(value)
     except OverflowError:
         return math.inf
+
+
+def _coded(values: list[Any], codes: defaultdict[Any, int]) -> Iterable[int]:
+    """The code of each value; where equal values stand in runs, as the rows of a task mostly do, one look-up a run.
+
+    A look-up finds its string somewhere in memory, a comparison with the value before it in the cache.
+    """
+    starts = [0, *compress(range(1, len(values)), map(ne, islice(values, 1, None), values))]
+    if 2 * len(starts) > len(values):
+        return map(codes.__getitem__, values)
+    found = map(codes.__getitem__, map(values.__getitem__, starts))
+    sizes = map(sub, chain(islice(starts, 1, None), (len(values),)), starts)
+    return chain.from_iterable(map(repeat, found, sizes))
 
 
 def _last(codes: dict[Any, int], n: int) -> list[Any]:
@@ -303,7 +323,7 @@ def _is_id(value: Any) -> bool:
     """Whether a value can name a task."""
     if isinstance(value, str):
         return True
-    return isinstance(value, numbers.Real) and not math.isnan(value)
+    return isinstance(value, UUID) or (isinstance(value, numbers.Real) and not math.isnan(value))
 
 
 def _conflict(task: Any, scenario: Any) -> bool:
