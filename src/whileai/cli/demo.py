@@ -18,7 +18,7 @@ from whileai import params
 from whileai.cli.word_problems import Draw, make
 from whileai.errors import ParamError, RowError
 from whileai.result import Block, Headline, Result
-from whileai.result.text import WIDTH
+from whileai.result.text import WIDTH, ascii_of
 
 if TYPE_CHECKING:
     import argparse
@@ -207,7 +207,7 @@ class Example(Result):
 def _wrapped(text: str, width: int) -> str:
     """A quoted text, indented, without what a terminal would obey."""
     plain = "".join(sign if sign.isprintable() else " " for sign in text)
-    return textwrap.fill(plain, width, initial_indent="  ", subsequent_indent="  ")
+    return textwrap.fill(ascii_of(plain), width, initial_indent="  ", subsequent_indent="  ")
 
 
 def report(problems: Sequence[Mapping[str, str]], *, k: int = 4, seed: int = 0) -> Example:

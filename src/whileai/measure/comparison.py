@@ -204,7 +204,8 @@ def value_places(delta: Delta, *, is_rate: bool, band: float | None = None) -> i
         places = 2 if is_rate or all(abs(value) < 100 for value in known) else 0
         return places if delta.delta is None else d.honest_decimals(places, (delta.delta,), (0.0,))
     places = d.decimals(ends[1] - ends[0], 2 if is_rate else 0)
-    places = d.honest_decimals(places, ends, (0.0,) if band is None else (0.0, band, -band))
+    shown = ends if delta.delta is None else (*ends, delta.delta)
+    places = d.honest_decimals(places, shown, (0.0,) if band is None else (0.0, band, -band))
     return d.honest_decimals(places, known, (0.0, 1.0)) if is_rate else places
 
 

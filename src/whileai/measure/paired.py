@@ -12,7 +12,6 @@ from whileai.stats import exact, intervals, multiple, signflip
 from whileai.stats.cells import cells
 from whileai.table.task_table import TaskTable, aligned
 
-
 #: Relative difference of two means that rounding alone may leave.
 ROUNDING = 1e-12
 

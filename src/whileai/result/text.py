@@ -12,6 +12,12 @@ WIDTH = 100
 MOST_NOTES = 6
 #: A name in a table is not shortened further than this.
 SHORTEST_NAME = 12
+#: Stands for a space at which a line may not be broken.
+_HELD = "\x00"
+#: Typographic signs with a plain equivalent; anything else beyond ASCII is escaped.
+_PLAIN = str.maketrans(
+    {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": "-", "\u2026": "..."}
+)
 _control = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -35,19 +41,24 @@ def render(blocks: Sequence[Block], width: int = WIDTH) -> str:
 
 def ascii_of(text: str) -> str:
     """`text` with everything that is not printable ASCII as a backslash escape: names come from the caller's data."""
-    plain = text.encode("ascii", "backslashreplace").decode("ascii")
+    plain = text.translate(_PLAIN).encode("ascii", "backslashreplace").decode("ascii")
     return _control.sub(lambda match: f"\\x{ord(match[0]):02x}", plain)
 
 
 def _wrapped(text: str, width: int, first: str, rest: str) -> list[str]:
-    return textwrap.wrap(
-        ascii_of(text),
+    """`text` in lines; where it is a list of items, ``a | b | c``, no item is broken."""
+    items = ascii_of(text).split(" | ")
+    if len(items) > 1:
+        items = [item.replace(" ", _HELD) for item in items]
+    lines = textwrap.wrap(
+        " | ".join(items),
         width,
         initial_indent=first,
         subsequent_indent=rest,
         break_long_words=True,
         break_on_hyphens=False,
     )
+    return [line.replace(_HELD, " ") for line in lines]
 
 
 def table_lines(table: Table, width: int) -> list[str]:
