@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from whileai.verify.base import Verifier, golds
-from whileai.verify.letters import chosen_letter, gold_letter
+from whileai.verify.reading.letters import chosen_letter, gold_letter
 from whileai.verify.verdict import Verdict, not_scored
 
 

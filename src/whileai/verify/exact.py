@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from whileai.verify.base import Verifier
-from whileai.verify.text import gold_texts, normal
+from whileai.verify.reading.text import gold_texts, normal
 from whileai.verify.verdict import Verdict, not_scored
 
 

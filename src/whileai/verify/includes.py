@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from whileai import params
 from whileai.verify.base import Verifier
-from whileai.verify.text import folded, gold_texts
+from whileai.verify.reading.text import folded, gold_texts
 from whileai.verify.verdict import Verdict, not_scored
 
 _INSIDE_NUMBER = frozenset(".,:/^")  # between two digits these make one number, time or fraction

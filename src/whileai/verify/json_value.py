@@ -10,7 +10,7 @@ from typing import Any
 from whileai import keys
 from whileai.errors import MissingExtra, ParamError
 from whileai.verify.base import Verifier
-from whileai.verify.json_text import NotJSONError, read_json, same_value
+from whileai.verify.reading.json_text import NotJSONError, read_json, same_value
 from whileai.verify.verdict import Verdict, not_scored, plain
 
 _ABSENT = object()

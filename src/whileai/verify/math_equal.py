@@ -13,20 +13,20 @@ from typing import Any, ClassVar, NamedTuple
 
 from whileai import keys, params
 from whileai.errors import ScorerError
-from whileai.verify._math.compare import equal_answers, readable
-from whileai.verify._math.prose import is_prose
-from whileai.verify._math.read import BEYOND, readings
-from whileai.verify._math.spelling import formula_key, prepare, words_key
-from whileai.verify._math.tokens import MAX_CHARACTERS
-from whileai.verify._math.units import quantity
-from whileai.verify._math.value import NeedsDigits
+from whileai.verify.algebra.compare import equal_answers, readable
+from whileai.verify.algebra.prose import is_prose
+from whileai.verify.algebra.read import BEYOND, readings
+from whileai.verify.algebra.spelling import formula_key, prepare, words_key
+from whileai.verify.algebra.tokens import MAX_CHARACTERS
+from whileai.verify.algebra.units import quantity
+from whileai.verify.algebra.value import NeedsDigits
 from whileai.verify.base import Verifier, golds, time_left
-from whileai.verify.mathtext import Found, final_answer, gold_answer
-from whileai.verify.numbers import read_number
-from whileai.verify.pool import Outcome, Session
+from whileai.verify.reading.math_text import Found, final_answer, gold_answer
+from whileai.verify.reading.numbers import read_number
 from whileai.verify.verdict import Verdict, not_scored, passed, raised
+from whileai.verify.workers.pool import Outcome, Session
 
-_WORKER = "whileai.verify._math_worker"
+_WORKER = "whileai.verify.workers.math_worker"
 #: Longer answers are compared in a worker, or as text alone.
 _HERE = 400
 #: Pieces of work on their way while rows are still being read.

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from whileai import params
 from whileai.verify.base import Verifier, golds
-from whileai.verify.numbers import Reading
-from whileai.verify.stated import final_number
+from whileai.verify.reading.numbers import Reading
+from whileai.verify.reading.stated import final_number
 from whileai.verify.verdict import Verdict, not_scored
 
 _DEFAULT_TOL = 1e-6
@@ -44,7 +44,7 @@ class Numeric(Verifier):
 
     Notes
     -----
-    The candidate may be a whole solution; `whileai.verify.stated.final_number` says which number of it counts. Numbers
+    The candidate may be a whole solution; `verify.reading.stated.final_number` says which number counts. Numbers
     are compared exactly, as fractions. Read are ``3.14``, ``.5``, ``1,234``, ``1 000``, ``1.234,5``, ``3 1/2``,
     ``10^6``, ``2e3``, ``1.2 \times 10^3``, ``\frac12``, money and units, any script's digits, ``2.5 million``. A comma
     that groups no three digits is a decimal mark: ``3,5`` is 3.5. Powers past 100,000 bits are not computed and

@@ -9,7 +9,7 @@ from typing import Any
 from whileai import keys
 from whileai.errors import ParamError
 from whileai.verify.base import Verifier
-from whileai.verify.text import gold_texts, normal
+from whileai.verify.reading.text import gold_texts, normal
 from whileai.verify.verdict import Verdict, not_scored
 
 

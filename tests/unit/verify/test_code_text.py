@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from whileai.verify.code_text import blocks_of, only_function, solution_of
+from whileai.verify.reading.code_text import blocks_of, only_function, solution_of
 
 ADD = "def add(a, b):\n    return a + b\n"
 DRAFT = "def add(a, b):\n    return a - b\n"

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from whileai.errors import ParamError
 from whileai.verify import Numeric
-from whileai.verify.numbers import read_number, split_percent
-from whileai.verify.stated import last_number
+from whileai.verify.reading.numbers import read_number, split_percent
+from whileai.verify.reading.stated import last_number
 
 JUDGE = Numeric()
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from whileai.verify.text import folded, gold_texts, normal
+from whileai.verify.reading.text import folded, gold_texts, normal
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from whileai.errors import ScorerError
-from whileai.verify.pool import Session
+from whileai.verify.workers.pool import Session
 
 WORKER = """
 import colorsys
 import os
 import sys
 import time
-from whileai.verify._serve import serve
+from whileai.verify.workers.serve import serve
 
 
 def handle(message):
@@ -201,7 +201,7 @@ import os
 import sys
 import time
 sys.path.append({folder!r})
-from whileai.verify.pool import Session
+from whileai.verify.workers.pool import Session
 
 def ask(do, **more):
     with Session({worker!r}, timeout=20.0, workers=1) as session:

@@ -11,7 +11,7 @@ import importlib.util
 import marshal
 
 INSIDE = (
-    "whileai.verify.code_text",
+    "whileai.verify.reading.code_text",
     "whileai.verify.sandbox.channel",
     "whileai.verify.sandbox.kernel",
     "whileai.verify.sandbox.cage",

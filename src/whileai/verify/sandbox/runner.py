@@ -12,7 +12,7 @@ import os
 import sys
 import types
 
-from whileai.verify import code_text
+from whileai.verify.reading import code_text
 from whileai.verify.sandbox import doubles
 from whileai.verify.sandbox.guard import Guard
 from whileai.verify.sandbox.units import Run, Stop, described

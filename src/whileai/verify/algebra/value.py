@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cache, reduce
 from typing import Any
 
-from whileai.verify._math.tokens import Node
+from whileai.verify.algebra.tokens import Node
 
 MAX_BITS = 20_000
 MAX_FACTORIAL = 2_500

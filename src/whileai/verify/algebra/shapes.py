@@ -7,9 +7,9 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any
 
-from whileai.verify._math.points import mentions, symbols
-from whileai.verify._math.prose import words
-from whileai.verify._math.tokens import Node
+from whileai.verify.algebra.points import mentions, symbols
+from whileai.verify.algebra.prose import words
+from whileai.verify.algebra.tokens import Node
 
 
 def spread(node: Node) -> Node:
@@ -105,10 +105,12 @@ def are_rules(names: Sequence[Node | None]) -> bool:
 
 
 def difference(relation: Node) -> Node:
+    """Left side minus right side of a relation."""
     return Node("add", (relation.args[0], Node("neg", (relation.args[1],))))
 
 
 def mirrored(relation: Node) -> Node:
+    """The same relation read from right to left."""
     turned = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
     signs = [turned.get(sign, sign) for sign in reversed(relation.text.split())]
     return Node("rel", tuple(reversed(relation.args)), " ".join(signs))
@@ -118,12 +120,14 @@ NO_VALUES = words("list bracket set mod matrix row rel ratio union inter minus u
 
 
 def is_value(node: Node) -> bool:
+    """Whether a node stands for one value rather than a set, a relation or a list."""
     return node.kind not in NO_VALUES and all(
         is_value(part) or (node.kind == "call" and node.text == "det") for part in node.args
     )
 
 
 def cells(matrix: Node) -> list[Node]:
+    """The entries of a matrix, row by row."""
     return [cell for row in matrix.args for cell in row.args]
 
 

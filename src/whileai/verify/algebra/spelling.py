@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from whileai.verify._math.prose import is_prose
+from whileai.verify.algebra.prose import is_prose
 
 _ASCII = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _SYMBOLS = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from whileai.verify._math.prose import FUNCTIONS, GREEK, words
-from whileai.verify._math.tokens import Node, Token, Unreadable, number, repeating
+from whileai.verify.algebra.prose import FUNCTIONS, GREEK, words
+from whileai.verify.algebra.tokens import Node, Token, Unreadable, number, repeating
 
 TRIG = words("sin cos tan cot sec csc sinh cosh tanh coth sech csch")
 _INVERSE = {name: "a" + name for name in TRIG}

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from whileai.verify._math.functions import Evaluator
-from whileai.verify._math.points import mentions, points, symbols
-from whileai.verify._math.read import readings
-from whileai.verify._math.sets import describes_set, equal_sets, real_set
-from whileai.verify._math.shapes import (
+from whileai.verify.algebra.functions import Evaluator
+from whileai.verify.algebra.points import mentions, points, symbols
+from whileai.verify.algebra.read import readings
+from whileai.verify.algebra.sets import describes_set, equal_sets, real_set
+from whileai.verify.algebra.shapes import (
     are_rules,
     cells,
     difference,
@@ -27,9 +27,9 @@ from whileai.verify._math.shapes import (
     vector,
     worked_out,
 )
-from whileai.verify._math.tokens import Node
-from whileai.verify._math.units import quantity, scales
-from whileai.verify._math.value import NeedsDigits, Undefined, is_real, same
+from whileai.verify.algebra.tokens import Node
+from whileai.verify.algebra.units import quantity, scales
+from whileai.verify.algebra.value import NeedsDigits, Undefined, is_real, same
 
 #: A decimal of so many significant digits may stand for an exact value that it rounds to.
 APPROXIMATE_DIGITS = 6
@@ -254,7 +254,7 @@ class Comparer:
             return False
         if self.exact:
             raise NeedsDigits
-        from whileai.verify._math.curves import same_zeros
+        from whileai.verify.algebra.curves import same_zeros
 
         return same_zeros(first, second)
 

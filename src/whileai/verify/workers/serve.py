@@ -17,7 +17,7 @@ IDLE_SECONDS = 900.0
 
 
 def serve(load: Callable[[], Handler]) -> None:
-    """Answer the messages of a `whileai.verify.pool` until its pipe closes.
+    """Answer the messages of a `whileai.verify.workers.pool` until its pipe closes.
 
     Parameters
     ----------

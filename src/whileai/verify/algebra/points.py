@@ -6,7 +6,7 @@ import random
 from fractions import Fraction
 from functools import lru_cache
 
-from whileai.verify._math.tokens import Node
+from whileai.verify.algebra.tokens import Node
 
 
 @lru_cache(maxsize=4096)

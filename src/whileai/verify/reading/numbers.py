@@ -7,7 +7,7 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
-from whileai.verify.plain import boxes, plain_math
+from whileai.verify.reading.plain import boxes, plain_math
 
 #: The characters read of a text, from its end: a final answer stands there, and no reading may take long.
 READ_CHARACTERS = 20_000

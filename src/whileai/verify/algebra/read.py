@@ -9,9 +9,9 @@ import re
 from fractions import Fraction
 from functools import lru_cache
 
-from whileai.verify._math.atoms import Atoms
-from whileai.verify._math.prose import JOINERS, words
-from whileai.verify._math.tokens import MAX_CHARACTERS, MAX_DEPTH, Node, Unreadable, number, tokens
+from whileai.verify.algebra.atoms import Atoms
+from whileai.verify.algebra.prose import JOINERS, words
+from whileai.verify.algebra.tokens import MAX_CHARACTERS, MAX_DEPTH, Node, Unreadable, number, tokens
 
 #: Commands this grammar leaves to math-verify: integrals, sums, products, limits, derivatives, named operators.
 BEYOND = ("\\int", "\\sum", "\\prod", "\\lim", "\\partial", "\\begin{cases}", "\\operatorname", "\\frac{d", "\\nabla")

@@ -8,10 +8,10 @@ from fractions import Fraction
 from functools import cmp_to_key
 from typing import Any, NamedTuple
 
-from whileai.verify._math.functions import Evaluator
-from whileai.verify._math.points import symbols
-from whileai.verify._math.tokens import Node
-from whileai.verify._math.value import Undefined, is_real, same
+from whileai.verify.algebra.functions import Evaluator
+from whileai.verify.algebra.points import symbols
+from whileai.verify.algebra.tokens import Node
+from whileai.verify.algebra.value import Undefined, is_real, same
 
 SHAPES = frozenset({"union", "inter", "minus", "universe", "empty", "builder"})
 _INTERVALS = frozenset({"()", "[]", "[)", "(]"})

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from whileai.verify._math.prose import words
-from whileai.verify._math.tokens import Node
-from whileai.verify._math.value import ZERO, Arithmetic, TooLarge, Undefined, is_real
+from whileai.verify.algebra.prose import words
+from whileai.verify.algebra.tokens import Node
+from whileai.verify.algebra.value import ZERO, Arithmetic, TooLarge, Undefined, is_real
 
 _PERIODIC = words("sin cos tan cot sec csc")
 _PLAIN = _PERIODIC | words(

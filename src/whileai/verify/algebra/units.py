@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from whileai.verify._math.prose import FUNCTIONS, GREEK, is_prose
+from whileai.verify.algebra.prose import FUNCTIONS, GREEK, is_prose
 
 
 class Unit(NamedTuple):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from whileai.verify._math.functions import Evaluator
-from whileai.verify._math.points import points, symbols
-from whileai.verify._math.tokens import Node
-from whileai.verify._math.value import Undefined
+from whileai.verify.algebra.functions import Evaluator
+from whileai.verify.algebra.points import points, symbols
+from whileai.verify.algebra.tokens import Node
+from whileai.verify.algebra.value import Undefined
 
 _STARTS = (0.7, -1.3, 2.9 + 0.8j, -0.4 - 1.1j, 0.2 + 2.3j, -3.7 + 0.5j)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from whileai.verify._math.prose import JOINERS, UNIT_WORDS, is_prose
-from whileai.verify._math.spelling import prepare
+from whileai.verify.algebra.prose import JOINERS, UNIT_WORDS, is_prose
+from whileai.verify.algebra.spelling import prepare
 
 #: Only so much of a long completion is searched for phrases and formulas, from its end.
 TAIL = 20_000

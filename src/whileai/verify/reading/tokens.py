@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from whileai.verify.numbers import TOKEN, Reading, token_value
+from whileai.verify.reading.numbers import TOKEN, Reading, token_value
 
 _NEAR = 20  # characters looked at on either side
 

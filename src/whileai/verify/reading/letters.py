@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from whileai.verify.plain import boxes
+from whileai.verify.reading.plain import boxes
 
 READ_CHARACTERS = 20_000
 

@@ -237,7 +237,7 @@ class Session:
     Parameters
     ----------
     module : str
-        The module the workers run; it calls `whileai.verify._serve.serve`.
+        The module the workers run; it calls `whileai.verify.workers.serve.serve`.
     timeout : float
         Seconds of wall time for each piece of work, counted while its worker is at it.
     workers : int, optional

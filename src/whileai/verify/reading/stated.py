@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 
-from whileai.verify.numbers import READ_CHARACTERS, Reading, split_percent, whole_number
-from whileai.verify.plain import boxes, plain_math
-from whileai.verify.tokens import Token, last_reading, tokens
+from whileai.verify.reading.numbers import READ_CHARACTERS, Reading, split_percent, whole_number
+from whileai.verify.reading.plain import boxes, plain_math
+from whileai.verify.reading.tokens import Token, last_reading, tokens
 
 _OPEN, _CLOSE = "\ue000", "\ue001"  # stand for the braces of a box while the LaTeX around it is read
 _VERBS = r"(?::|=|\b(?:is|are|was|(?:will|would|should|must)[ ]be|comes[ ]to|equals)\b)"

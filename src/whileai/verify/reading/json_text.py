@@ -8,7 +8,7 @@ import re
 import unicodedata
 from typing import Any
 
-from whileai.verify.numbers import long_int
+from whileai.verify.reading.numbers import long_int
 
 MAX_DEPTH = 500
 _SHALLOW = 100

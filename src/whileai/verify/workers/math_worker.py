@@ -1,4 +1,4 @@
-"""A worker that compares answers, run as ``python -m whileai.verify._math_worker``.
+"""A worker that compares answers, run as ``python -m whileai.verify.workers.math_worker``.
 
 math-verify and SymPy are loaded here and nowhere else.
 """
@@ -9,10 +9,10 @@ import logging
 from functools import lru_cache
 from typing import Any
 
-from whileai.verify._math.compare import equal_answers, readable
-from whileai.verify._math.points import points
-from whileai.verify._math.read import BEYOND
-from whileai.verify._serve import Handler, serve
+from whileai.verify.algebra.compare import equal_answers, readable
+from whileai.verify.algebra.points import points
+from whileai.verify.algebra.read import BEYOND
+from whileai.verify.workers.serve import Handler, serve
 
 #: Words of logic, which math-verify drops; such statements are equal as text or not at all.
 _LOGIC = ("\\forall", "\\exists", "\\neg", "\\Leftrightarrow", "\\iff", "\\text", "\\equiv", "\\pmod", "\\ldots")
