@@ -25,7 +25,7 @@ coverage: $(VENV)/.developed
 	$(BIN)/python tests/coverage/grid.py
 
 printed: $(VENV)/.developed
-	WHILEAI_WRITE_PRINTED=1 $(BIN)/python -m pytest tests/printed -q
+	WHILEAI_WRITE_PRINTED=1 $(BIN)/python -m pytest tests/printed tests/unit/cli/test_cli.py -k "printed or page" -q
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
