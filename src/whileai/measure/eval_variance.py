@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from whileai import params
@@ -152,8 +152,7 @@ def eval_variance(*runs: Any, metric: str = "pass_at_1", level: float = 0.95) ->
         metric=metric,
         level=level,
     )
-    object.__setattr__(result, "notes", tuple(_notes(result, tables, main)))
-    return result
+    return replace(result, notes=tuple(_notes(result, tables, main)))
 
 
 def _listed(runs: Sequence[Any]) -> list[Any]:

@@ -20,6 +20,8 @@ from whileai.table.intake import as_table
 from whileai.table.task_table import TaskTable
 
 CALL = "holdout_size"
+#: A gain below this needs more tasks than can be counted.
+SMALLEST_GAIN = 1e-9
 
 
 @dataclass(frozen=True, repr=False)
@@ -195,7 +197,7 @@ def holdout_size(
 def _check(effect: Any, base: Any, k: Any, power: Any, level: Any, task_std: Any) -> None:
     """Every number within its bound."""
     gain = "a gain above 0 and at most 1"
-    params.real(CALL, "effect", effect, gain, 0, 1, ends="(]", fix="0.05 is five points.")
+    params.real(CALL, "effect", effect, gain, SMALLEST_GAIN, 1, fix="0.05 is five points.")
     if base is not None:
         params.real(CALL, "base", base, "a rate in [0, 1]", 0, 1)
         _fits(effect, base)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from whileai import params
@@ -168,7 +168,7 @@ def _measured(table: TaskTable, k: int | None, level: float) -> PassAt:
     pairs, weights = cells(table.n[judged], table.passes[judged])
     n, c = pairs[:, 0], pairs[:, 1]
     k = passk.default_k(table.n[judged]) if k is None else int(k)
-    enough = n >= k
+    enough = n >= min(k, np.iinfo(np.int64).max)
     at_k = weights[enough]
     n_at_k = int(at_k.sum())
     any_of_k = passk.pass_at_k(n[enough], c[enough], k)
@@ -201,8 +201,7 @@ def _measured(table: TaskTable, k: int | None, level: float) -> PassAt:
         _bounds=_unjudged_bounds(table) if n_unjudged and n_unjudged + n_partial < table.n_rows else None,
         _table=table,
     )
-    object.__setattr__(result, "notes", tuple(_notes(result, table, int(np.sum(judged)))))
-    return result
+    return replace(result, notes=tuple(_notes(result, table, int(np.sum(judged)))))
 
 
 def _mean(values: Any, weights: Any, level: float) -> tuple[float | None, Ends | None]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Column:
     """A measured quantity per task.
 
@@ -43,7 +43,7 @@ class Column:
         return means(self.sums, self.n)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TaskTable:
     """Counts and exact sums per task.
 
