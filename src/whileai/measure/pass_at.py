@@ -168,11 +168,12 @@ def _measured(table: TaskTable, k: int | None, level: float) -> PassAt:
     pairs, weights = cells(table.n[judged], table.passes[judged])
     n, c = pairs[:, 0], pairs[:, 1]
     k = passk.default_k(table.n[judged]) if k is None else int(k)
-    enough = n >= min(k, np.iinfo(np.int64).max)
+    tries = min(k, np.iinfo(np.int64).max)  # as good as any k that no task has rows for
+    enough = n >= tries
     at_k = weights[enough]
     n_at_k = int(at_k.sum())
-    any_of_k = passk.pass_at_k(n[enough], c[enough], k)
-    all_of_k = passk.pass_hat_k(n[enough], c[enough], k)
+    any_of_k = passk.pass_at_k(n[enough], c[enough], tries)
+    all_of_k = passk.pass_hat_k(n[enough], c[enough], tries)
     one, one_ends = _mean(c / n, weights, level)
     at, at_ends = _mean(any_of_k, at_k, level)
     pow_, pow_ends = _mean(all_of_k, at_k, level)

@@ -32,7 +32,20 @@ SHORT_BATCH = 0.05
 MAX_BATCH = 256
 
 _fork_lock = threading.Lock()
+#: Files of this process that a child must not hold: pipes of other children, and the ledger with its lock.
 _open_ends: set[int] = set()
+
+
+@contextlib.contextmanager
+def kept_from_children(end: int) -> Iterator[None]:
+    """While this holds, children close the file `end` before anything else, so that its lock ends with this process."""
+    with _fork_lock:
+        _open_ends.add(end)
+    try:
+        yield
+    finally:
+        with _fork_lock:
+            _open_ends.discard(end)
 
 
 def verdicts_of(

@@ -1,35 +1,115 @@
-"""What tells one judge from another in every process: code, settings and constants, never an address."""
+"""What tells one judge, and one judged row, from another in every process: code, settings, content, never an address."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from types import CodeType, FunctionType
 from typing import Any
 
-from whileai.verify.adapt import FunctionJudge
-from whileai.verify.base import Verifier
+from whileai import keys
+from whileai.scoring.judging import VERDICT_KEYS
+from whileai.verify.adapt import FunctionJudge, Judge
+from whileai.verify.base import FunctionVerifier, Verifier
 
-Seen = frozenset[CodeType]
+#: The functions that were described once and are only named from then on.
+Seen = set[int]
 PLAIN = (bool, int, float, str, bytes, type(None))
+#: What is counted or measured on a row beside its content; a change of it makes no other row.
+BESIDE = frozenset({*VERDICT_KEYS, "markers", "rollout_index", "schema_version"})
+#: Verifiers of ours that read more of a row than its completion and its gold.
+READ_MORE = ("CodeExec",)
 
 
-def verifier_version(judge: Verifier, seen: Seen = frozenset()) -> Any:
-    """A verifier's class, version and settings; of a class that is not ours also the code of its check."""
+def keys_of(rows: Sequence[Mapping[str, Any]], judge: Judge) -> list[str]:
+    """The key of every row's verdict: a hash of the judge and of what it reads of the row, and a count of equal ones.
+
+    Of a row it is task, prompt, completion and the gold of every part of the judge; where a judge is given the row
+    itself, all of it but earlier verdicts and markers.
+    """
+    who = json.dumps([judge.name, judge_version(judge)], sort_keys=True, default=repr)
+    fields, whole = _read_by(judge)
+    seen: defaultdict[str, int] = defaultdict(int)
+    found = []
+    for row in rows:
+        what = [keys.task_of(row), row.get("prompt"), keys.candidate_of(row)]
+        what += [keys.reference_of(row, field) for field in fields]
+        if whole:
+            what.append({str(key): value for key, value in row.items() if key not in BESIDE})
+        text = who + json.dumps(what, sort_keys=True, default=repr)
+        key = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        seen[key] += 1
+        found.append(f"{key}.{seen[key]}")
+    return found
+
+
+def _read_by(judge: Judge) -> tuple[list[str | None], bool]:
+    """Where a judge and its parts look for the gold, each place once, and whether any is given the row itself."""
+    if isinstance(judge, FunctionJudge):
+        return [None], judge.arity == 1
+    fields: dict[str | None, None] = {judge.field if isinstance(judge, Verifier) else None: None}
+    whole = not _ours(type(judge)) or isinstance(judge, FunctionVerifier) or type(judge).__qualname__ in READ_MORE
+    for part in getattr(judge, "parts", ()):
+        places, more = _read_by(part)
+        fields |= dict.fromkeys(places)
+        whole = whole or more
+    return list(fields), whole
+
+
+def judge_version(judge: Judge) -> Any:
+    """What makes a judge another judge: its class, version and settings, or the code of its function."""
+    if isinstance(judge, Verifier):
+        return verifier_version(judge, set())
+    return fingerprint(judge.function) if isinstance(judge, FunctionJudge) else repr(type(judge))
+
+
+def verifier_version(judge: Verifier, seen: Seen) -> Any:
+    """A verifier's class, version and settings; of a class that is not ours also its code."""
     settings = {name: fingerprint(value, seen) for name, value in judge.config().items()}
-    ours = type(judge).__module__.partition(".")[0] == __name__.partition(".")[0]
-    return [type(judge).__qualname__, judge.version, settings, None if ours else fingerprint(type(judge).check, seen)]
+    return [type(judge).__qualname__, judge.version, settings, _class(type(judge), seen)]
 
 
-def fingerprint(value: Any, seen: Seen = frozenset()) -> Any:
+def _ours(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] == __name__.partition(".")[0]
+
+
+def _class(kind: type, seen: Seen) -> list[Any]:
+    """The methods and plain constants of a class that is not ours, and of its bases in the same module."""
+    found: list[Any] = []
+    for base in kind.__mro__:
+        if _ours(base) or base.__module__ != kind.__module__:
+            continue
+        for name, item in sorted(vars(base).items()):
+            inner = getattr(item, "fget", None) or getattr(item, "__func__", item)  # properties, static methods
+            if isinstance(inner, FunctionType):
+                found.append([name, fingerprint(inner, seen)])
+            elif not name.startswith("__") and _is_setting(inner):
+                found.append([name, fingerprint(inner, seen)])
+    return found
+
+
+def _is_setting(item: Any, depth: int = 8) -> bool:
+    """Whether a value is plain data through and through; what holds anything else may hold an address."""
+    if isinstance(item, (*PLAIN, re.Pattern)):
+        return True
+    if not isinstance(item, (list, tuple, set, frozenset, dict)) or not depth:
+        return False
+    inside = item.values() if isinstance(item, dict) else item
+    return all(_is_setting(part, depth - 1) for part in inside)
+
+
+def fingerprint(value: Any, seen: Seen | None = None) -> Any:
     """A judge or a setting of it as plain data, the same in every process and another once its code changes.
 
     Of a function: its code, its defaults, and what it reads from its closure and its module as far as that is plain
-    data or a function of the same module. Of a bound method or a callable object also the plain attributes of the
-    object.
+    data or a function of the same module. Of a bound method or a callable object also the object's attributes that are
+    plain data, and the methods and constants of its class.
     """
+    seen = set() if seen is None else seen
     if isinstance(value, PLAIN):
         return value if not isinstance(value, bytes) else repr(value)
     if isinstance(value, Verifier):
@@ -61,17 +141,18 @@ def _callable(value: Any, seen: Seen) -> Any:
     name = type(value).__qualname__
     if not isinstance(function, FunctionType):
         return name
-    if function.__code__ in seen:
+    if id(function) in seen:
         return function.__qualname__
-    inside = seen | {function.__code__}
-    state = {} if owner is None else {key: item for key, item in _attributes(owner) if isinstance(item, PLAIN)}
+    seen.add(id(function))
+    state = {} if owner is None else {key: item for key, item in _attributes(owner) if _is_setting(item)}
     return [
         _code(function.__code__),
-        fingerprint(function.__defaults__, inside),
-        fingerprint(function.__kwdefaults__, inside),
-        [fingerprint(item, inside) for item in _cells(function) if _tells(item, function)],
-        {key: fingerprint(item, inside) for key, item in _globals(function) if _tells(item, function)},
-        fingerprint(state, inside),
+        fingerprint(function.__defaults__, seen),
+        fingerprint(function.__kwdefaults__, seen),
+        [fingerprint(item, seen) for item in _cells(function) if _tells(item, function)],
+        {key: fingerprint(item, seen) for key, item in _globals(function) if _tells(item, function)},
+        fingerprint(state, seen),
+        [] if owner is None else _class(owner if isinstance(owner, type) else type(owner), seen),
     ]
 
 

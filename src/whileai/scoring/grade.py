@@ -6,12 +6,15 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from whileai import keys
+from whileai import keys, params
 from whileai.errors import RowError
 from whileai.readers.containers import as_list
-from whileai.scoring.judging import VERDICT_KEYS, check_clock, land_verdicts, put
-from whileai.scoring.ledger import Ledger
+from whileai.scoring.judging import VERDICT_KEYS, Land, check_clock, land_verdicts, put, shown
+from whileai.scoring.ledger import Ledger, check_path
 from whileai.verify.adapt import as_judge
+
+CALL = "grade"
+ENGINES = ("ray",)
 
 
 def grade(
@@ -21,6 +24,7 @@ def grade(
     timeout: float = 30.0,
     workers: int | None = None,
     resume: str | os.PathLike[str] | None = None,
+    engine: str | None = None,
 ) -> list[dict[str, Any]]:
     """Copies of the rows with a judge's verdict on each, in place of any earlier one.
 
@@ -33,12 +37,17 @@ def grade(
     timeout : float
         Seconds one verdict may take.
     workers : int, optional
-        Verdicts made at the same time, by default as many as suits the judge.
+        Verdicts made at the same time, by default as many as suits the judge; with an engine its workers, by default
+        one a processor, each of which makes verdicts as a local call does.
     resume : path, optional
         A JSON-lines file to which every verdict is appended as it lands, and from which a later call over the same
         rows, gold and judge takes what is there. Verdicts that read ``error`` or ``timeout`` are tried again. A torn
         last line is skipped. A function counts as another judge once its code changes, or plain data or a function of
-        its module that it reads.
+        its module that it reads; a function of ``(row)`` is asked again once anything on the row but verdicts and
+        markers changes. Only one run at a time writes to the file.
+    engine : {None, "ray"}
+        Where the verdicts are made: on this machine, or by the workers of Ray, in which case `data` may also be a Ray
+        Dataset. With ``"ray"`` verdicts land a batch at a time.
 
     Returns
     -------
@@ -49,6 +58,14 @@ def grade(
     ------
     TypeError
         What is no data, or cannot judge.
+    ParamError
+        A `timeout`, `workers`, `resume` or `engine` outside its bound, a `resume` that holds something else.
+    FileNotFoundError
+        The folder of `resume` does not exist.
+    ScorerError
+        Another run writes to `resume`; the judge cannot be sent to Ray.
+    MissingExtra
+        `engine` is ``"ray"`` and Ray is not installed.
 
     Examples
     --------
@@ -57,24 +74,34 @@ def grade(
     >>> [row["reward"] for row in wai.grade(rows, lambda row: row["final_text"] in ("2", "3", "5", "7"))]
     [1, 0]
     """
-    check_clock("grade", timeout, workers)
-    scorer = as_judge(judge, "grade", "judge")
-    rows = as_list(data, "grade", "data")
+    check_clock(CALL, timeout, workers)
+    if engine is not None:
+        params.one_of(CALL, "engine", engine, ENGINES, "None or 'ray'")
+    scorer = as_judge(judge, CALL, "judge")
+    path = None if resume is None else check_path(resume)
+    land: Land = land_verdicts
+    if engine == "ray":
+        from whileai.scoring.ray_grade import land_on_ray as land, rows_of
+
+        data = rows_of(data)
+    rows = as_list(data, CALL, "data")
     for index, row in enumerate(rows):
         markers = row.get("markers")
         if not isinstance(markers, dict) and not keys.is_missing(markers) and not isinstance(markers, Mapping):
-            raise RowError.of("grade", "data", index, "markers", "a mapping of names to numbers", markers)
+            raise RowError.of(CALL, "data", index, "markers", "a mapping of names to numbers", markers)
     graded = [{key: value for key, value in row.items() if key not in VERDICT_KEYS} for row in rows]
-    if resume is None:
-        for place, verdict in land_verdicts(scorer, rows, timeout=timeout, workers=workers):
-            put(graded[place], verdict, scorer.name)
+    if path is None:
+        with shown(land(scorer, rows, timeout=timeout, workers=workers), len(rows)) as landing:
+            for place, verdict in landing:
+                put(graded[place], verdict, scorer.name)
         return graded
-    with Ledger(resume, rows, scorer) as ledger:
+    with Ledger(path, rows, scorer) as ledger:
         for place, verdict in ledger.known():
             put(graded[place], verdict, scorer.name)
-        open_places = ledger.open_places()
-        left = [rows[place] for place in open_places]
-        for at, verdict in land_verdicts(scorer, left, timeout=timeout, workers=workers):
-            ledger.append(open_places[at], verdict)
-            put(graded[open_places[at]], verdict, scorer.name)
+        places = ledger.open_places()
+        left = [rows[place] for place in places]
+        with shown(land(scorer, left, timeout=timeout, workers=workers), len(left)) as landing:
+            for at, verdict in landing:
+                ledger.append(places[at], verdict)
+                put(graded[places[at]], verdict, scorer.name)
     return graded

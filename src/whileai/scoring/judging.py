@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+import contextlib
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 from whileai import params
-from whileai.progress import progress
+from whileai.progress import tallied
 from whileai.scoring.children import verdicts_of
 from whileai.verify.adapt import Judge
 from whileai.verify.base import Verifier
@@ -14,6 +15,15 @@ from whileai.verify.verdict import Verdict
 
 #: What an earlier verdict may have left on a row.
 VERDICT_KEYS = ("reward", "label_source", "judge_name", "judge_status", "reason", "judge_meta", "failure_class")
+
+
+class Land(Protocol):
+    """A way to the verdicts on rows: in this process and its children, or on an engine."""
+
+    def __call__(
+        self, judge: Judge, rows: Sequence[Mapping[str, Any]], *, timeout: float, workers: int | None
+    ) -> Iterator[tuple[int, Verdict]]:
+        """The verdicts with the places of their rows, as they land."""
 
 
 def check_clock(call: str, timeout: Any, workers: Any) -> None:
@@ -31,18 +41,36 @@ def land_verdicts(
     A verifier that is known to end on any input scores here; anything else in children that a clock can kill.
     """
     if not rows:
-        return
+        return iter(())
     if isinstance(judge, Verifier) and judge.bounded:
-        landing = judge.score_all(rows, timeout=timeout, workers=workers)
-    else:
-        landing = verdicts_of(judge, rows, timeout=timeout, workers=workers)
-    yield from progress(landing, total=len(rows), what="grade")
+        return judge.score_all(rows, timeout=timeout, workers=workers)
+    return verdicts_of(judge, rows, timeout=timeout, workers=workers)
+
+
+@contextlib.contextmanager
+def shown(landing: Iterator[tuple[int, Verdict]], total: int) -> Iterator[Iterator[tuple[int, Verdict]]]:
+    """Verdicts to go through as they land, with a line on stderr that counts them.
+
+    Whatever makes them (children, workers) has ended when this has: an exception between two verdicts leaves none.
+    """
+    told = tallied(landing, total=total, what="grade", kind=_status)
+    try:
+        yield told
+    finally:
+        for made in (told, landing):
+            if isinstance(made, Generator):
+                made.close()
+
+
+def _status(landed: tuple[int, Verdict]) -> str:
+    return landed[1].status
 
 
 def judge_rows(rows: Sequence[dict[str, Any]], judge: Judge, *, timeout: float, workers: int | None) -> None:
     """Put a judge's verdicts on rows of our own, in place."""
-    for place, verdict in land_verdicts(judge, rows, timeout=timeout, workers=workers):
-        put(rows[place], verdict, judge.name)
+    with shown(land_verdicts(judge, rows, timeout=timeout, workers=workers), len(rows)) as landing:
+        for place, verdict in landing:
+            put(rows[place], verdict, judge.name)
 
 
 def put(row: dict[str, Any], verdict: Verdict, name: str) -> None:
