@@ -44,7 +44,9 @@ def __getattr__(name: str) -> Any:
     elif name in _ROOMS:
         value = importlib.import_module(f"whileai.{name}")
     else:
-        raise AttributeError(f"module 'whileai' has no attribute {name!r}")
+        from whileai.params import near_miss
+
+        raise AttributeError(f"module 'whileai' has no attribute {name!r}. {near_miss(name, __all__)}")
     globals()[name] = value
     return value
 

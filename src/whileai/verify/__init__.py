@@ -29,7 +29,9 @@ __all__ = list(_HOMES)
 
 def __getattr__(name: str) -> _Any:
     if name not in _HOMES:
-        raise AttributeError(f"module 'whileai.verify' has no attribute {name!r}")
+        from whileai.params import near_miss
+
+        raise AttributeError(f"module 'whileai.verify' has no attribute {name!r}. {near_miss(name, __all__)}")
     value = getattr(importlib.import_module(f"whileai.verify.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
