@@ -19,7 +19,7 @@ def comparison_notes(result: Comparison, arms: Arms, runs: int | None) -> list[N
         notes.append(_nothing_measured(result, a, b))
     elif result.verdict == "not_comparable":
         fix = "Give both arms the same task_ids=."
-        some = [repr(table.task[0]) for table in (a, b) if table.task]
+        some = [repr(min(table.task)) for table in (a, b) if table.task]
         notes.append(Note("no_shared_tasks", f"ids are like {' and '.join(some)}.", fix))
     elif result.delta is None:
         notes.append(_nothing_measured(result, a, b))

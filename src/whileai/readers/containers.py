@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import glob
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from whileai.errors import MissingExtra, sentence
-from whileai.readers.files import file_rows, files_of, relation_rows
+from whileai.readers.files import file_rows, files_of, kind_of, relation_rows
 
 ACCEPTED = (
     "a list or generator of dict rows, a path or glob (.jsonl .json .csv .parquet), a pandas or polars frame, "
@@ -31,8 +32,15 @@ def not_a_row(call: str, source: str, index: int, row: Any) -> TypeError:
     return TypeError(sentence(call, f"{source} row {index}".lstrip(), "a dict, in a list of rows", row))
 
 
-def sources(data: Any, call: str, argument: str) -> Iterator[tuple[str, Iterable[Any]]]:
+def sources(
+    data: Any, call: str, argument: str, wanted: Sequence[str] | None = None
+) -> Iterator[tuple[str, Iterable[Any]]]:
     """The parts of `data`, each with the name that errors call it by: the argument, or the file.
+
+    Parameters
+    ----------
+    wanted : sequence of str, optional
+        The only keys that are needed, where leaving out the others saves time.
 
     Raises
     ------
@@ -43,7 +51,7 @@ def sources(data: Any, call: str, argument: str) -> Iterator[tuple[str, Iterable
     """
     if isinstance(data, (str, os.PathLike)):
         for file in files_of(data, call):
-            yield str(file), file_rows(file, call)
+            yield str(file), file_rows(file, call, wanted)
         return
     yield argument, rows_of_object(data, call, argument)
 
@@ -81,11 +89,47 @@ def _opener(data: Any) -> Callable[[Any], Iterable[Any]] | None:
         return _polars_rows
     if package == "datasets" and name in ("Dataset", "IterableDataset"):
         return iter
-    if package in ("duckdb", "_duckdb") and name == "DuckDBPyRelation":
+    if _is_relation(data):
         return relation_rows
     if hasattr(data, "__arrow_c_stream__"):
         return _arrow_rows
     return None
+
+
+#: Types whose columns DuckDB reads where they lie, by package.
+FRAMES = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "Table"}
+
+
+def may_have_columns(data: Any) -> bool:
+    """Whether `relation_of` can give a relation: Parquet files, a relation, a frame that can be read again."""
+    if isinstance(data, (str, os.PathLike)):
+        return ".parquet" in os.fspath(data) or os.path.isdir(data)  # noqa: PTH112 - any path-like, quickly
+    package = type(data).__module__.partition(".")[0]
+    return FRAMES.get(package) == type(data).__name__ or _is_relation(data)
+
+
+def relation_of(data: Any, connection: Any) -> Any | None:
+    """`data` as a DuckDB relation, ``None`` where it has none of Parquet, relation and frame."""
+    import duckdb
+
+    if isinstance(data, (str, os.PathLike)):
+        files = files_of(data, "read")
+        if {kind_of(file) for file in files} != {"parquet"}:
+            return None
+        names = [glob.escape(str(file)) for file in files]
+        return connection.read_parquet(names, hive_partitioning=False, union_by_name=True)
+    if _is_relation(data):
+        return data
+    try:
+        return connection.sql("from data")  # DuckDB finds the argument by its name
+    except duckdb.Error:  # a column of a type it does not take; its rows can still be read
+        return None
+
+
+def _is_relation(data: Any) -> bool:
+    return (
+        type(data).__module__.partition(".")[0] in ("duckdb", "_duckdb") and type(data).__name__ == "DuckDBPyRelation"
+    )
 
 
 def _pandas_rows(frame: Any) -> Iterator[dict[str, Any]]:

@@ -9,9 +9,9 @@ import io
 import json
 import os
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from whileai.errors import RowError, sentence, shown
 
@@ -95,15 +95,21 @@ def kind_of(path: Path) -> str | None:
     return KINDS.get(suffixes[-1]) if suffixes else None
 
 
-def file_rows(path: Path, call: str) -> Iterator[dict[str, Any]]:
-    """The rows of one file, one after the other."""
+def file_rows(path: Path, call: str, wanted: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+    """The rows of one file, one after the other.
+
+    Parameters
+    ----------
+    wanted : sequence of str, optional
+        The only keys that are needed. JSON lines leave the others unread, which is most of the work.
+    """
     kind = kind_of(path)
     if kind == "parquet":
         yield from parquet_rows(path)
         return
-    read = {"csv": _csv_rows, "json": _json_rows}.get(str(kind), _line_rows)
+    read = {"csv": _csv_rows, "json": _json_rows}.get(str(kind))
     try:
-        yield from read(path, call)
+        yield from _line_rows(path, call, wanted) if read is None else read(path, call)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise RowError(f"{call}: {path} must be a whole compressed file; got {error}.", 0, "", None) from error
 
@@ -122,11 +128,13 @@ def _opened(path: Path) -> Any:
     return path.open("rb")
 
 
-def _line_rows(path: Path, call: str) -> Iterator[dict[str, Any]]:
+def _line_rows(path: Path, call: str, wanted: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
     """JSON lines; blank lines are skipped, a byte order mark too."""
     import msgspec
 
-    decode = msgspec.json.Decoder().decode
+    make: Any = TypedDict  # made at run time, which a type checker does not follow
+    kind = Any if wanted is None else make("Wanted", dict.fromkeys(wanted, Any), total=False)
+    decode = msgspec.json.Decoder(kind).decode
     with _opened(path) as lines:
         for number, line in enumerate(lines):
             try:

@@ -247,7 +247,7 @@ class TableBuilder:
         return names, codes, rewards
 
     def _prompts_of(self, codes: Any, size: int) -> tuple[list[str | None], int]:
-        """The first prompt of each task, and how many tasks have more than one."""
+        """The prompt of each task, and how many tasks have more than one: of those the first in the alphabet."""
         import numpy as np
 
         if not self.prompts:
@@ -263,7 +263,10 @@ class TableBuilder:
         differs = (prompts != first[codes]) & (prompts >= 0) & (first[codes] >= 0)
         texts: list[Any] = [*self.prompt_codes, None]  # -1 finds the None
         found = [text if isinstance(text, str) else None for text in map(texts.__getitem__, first.tolist())]
-        return found, len(set(codes[differs].tolist())) if differs.any() else 0
+        conflicts = set(codes[differs].tolist()) if differs.any() else set()
+        for code in conflicts:
+            found[code] = min(texts[place] for place in set(prompts[codes == code].tolist()))
+        return found, len(conflicts)
 
 
 class _Mark:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from typing import Any
 
-from whileai.readers.containers import sources
+from whileai.errors import RowError
+from whileai.readers.containers import may_have_columns, relation_of, sources
+from whileai.table.from_columns import grouped
 from whileai.table.from_rows import TableBuilder
 from whileai.table.task_table import TaskTable
+
+#: The keys that a table is made of.
+WANTED = ("task_id", "scenario_id", "prompt", "reward", "markers")
 
 
 def as_table(data: Any, call: str, argument: str, *, label: str | None = None, markers: bool = True) -> TaskTable:
@@ -23,11 +30,39 @@ def as_table(data: Any, call: str, argument: str, *, label: str | None = None, m
     """
     if isinstance(data, TaskTable):
         return data
+    table = _from_columns(data, markers=markers)
+    if table is not None:
+        return table
+    wanted = WANTED if markers else WANTED[:-1]
+    try:
+        return _from_rows(data, call, argument, label, markers=markers, wanted=wanted)
+    except RowError:
+        if not isinstance(data, (str, os.PathLike)):
+            raise
+    # a file can be read again, now with all keys: the task may stand in the messages, and an error shows the whole row
+    return _from_rows(data, call, argument, label, markers=markers, wanted=None)
+
+
+def _from_rows(
+    data: Any, call: str, argument: str, label: str | None, *, markers: bool, wanted: Sequence[str] | None
+) -> TaskTable:
+    """The table row by row."""
     builder = TableBuilder(call, markers=markers)
-    for source, rows in sources(data, call, argument):
+    for source, rows in sources(data, call, argument, wanted):
         name = label if label is not None and source == argument else source
         builder.add_all(rows, name)
     return builder.build()
+
+
+def _from_columns(data: Any, *, markers: bool) -> TaskTable | None:
+    """The table of data in columns, ``None`` for anything else and for what only a reading row by row can judge."""
+    if isinstance(data, (list, tuple)) or not may_have_columns(data):
+        return None
+    import duckdb
+
+    with duckdb.connect() as connection:
+        relation = relation_of(data, connection)
+        return None if relation is None else grouped(relation, markers=markers)
 
 
 def task_table(data: Any) -> TaskTable:

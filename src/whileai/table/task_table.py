@@ -50,7 +50,7 @@ class TaskTable:
     Attributes
     ----------
     task : list of str
-        The tasks, in the order they were first seen. No number depends on that order.
+        The tasks. No number depends on their order.
     n, passes : ndarray of int, shape (T,)
         Rows with a binary reward, and how many of them are 1.
     n_partial, n_unjudged : ndarray of int, shape (T,)
@@ -66,7 +66,7 @@ class TaskTable:
     n_prompt_conflicts : int
         Tasks under whose id stand different prompts.
     prompts : list of str or None
-        The first prompt of each task, ``None`` where its rows have none.
+        The prompt of each task, ``None`` where its rows have none; of several the first in the alphabet.
     """
 
     task: list[str]

@@ -1,0 +1,149 @@
+"""Columns -> TaskTable by one GROUP BY in DuckDB, past memory and on all cores.
+
+The sums are the integers that `whileai.stats.exact` makes, so the digits are those of a list of dicts. Whatever the
+query cannot vouch for (an odd type, a reward out of range, a row without a task) is left to the careful reading row by
+row, which also says what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from whileai.stats.exact import Sums, normalised
+from whileai.table.task_table import Column, TaskTable
+
+WHOLE = frozenset({"tinyint", "smallint", "integer", "bigint", "utinyint", "usmallint", "uinteger", "ubigint"})
+NUMBERS = WHOLE | {"boolean", "float", "double", "decimal", "hugeint", "uhugeint"}
+IDS = WHOLE | {"varchar"}
+BASE = 1 << 40
+
+
+def grouped(relation: Any, *, markers: bool) -> TaskTable | None:
+    """The table of a DuckDB relation, ``None`` where its rows must be read one by one.
+
+    Parameters
+    ----------
+    relation : duckdb.DuckDBPyRelation
+        Rows as columns; markers in a struct of numbers.
+    markers : bool
+        Whether markers are read.
+    """
+    import duckdb
+
+    types = dict(zip(relation.columns, relation.types, strict=True))
+    query = _Query(types, markers=markers)
+    if not query.readable:
+        return None
+    try:
+        found = relation.project(", ".join(query.columns)).aggregate(", ".join(query.totals), "task")
+        answer = found.order("task").fetchnumpy()
+    except duckdb.Error:  # a sum beyond 64 bits; row by row they grow as they need
+        return None
+    return query.table(answer)
+
+
+class _Query:
+    """What to ask for, and how to read the answer."""
+
+    def __init__(self, types: Mapping[str, Any], *, markers: bool) -> None:
+        self.types = types
+        self.markers = _struct_of_numbers(types.get("markers")) if markers and "markers" in types else []
+        names = [name for name in ("task_id", "scenario_id") if name in types]
+        self.readable = (
+            (bool(names) or "prompt" in types)
+            and all(types[name].id in IDS for name in names)
+            and ("prompt" not in types or types["prompt"].id == "varchar")
+            and ("reward" not in types or types["reward"].id in NUMBERS)
+            and self.markers is not None
+        )
+        if not self.readable:
+            return
+        ids = [f"CAST({name} AS VARCHAR)" for name in names]
+        digest = ["'task_' || substr(sha256(prompt), 1, 12)"] if "prompt" in types else []
+        self.columns = [f"coalesce({', '.join([*ids, *digest])}) AS task"]
+        self.columns.append(f"{ids[0]} <> {ids[1]} AS conflict" if len(ids) == 2 else "false AS conflict")
+        self.columns.append("prompt" if "prompt" in types else "NULL::VARCHAR AS prompt")
+        self.columns.append("CAST(reward AS DOUBLE) AS reward" if "reward" in types else "NULL::DOUBLE AS reward")
+        self.totals = [
+            "task",
+            "count(*) AS n_rows",
+            "count(*) FILTER (reward IN (0, 1)) AS n",
+            "count(*) FILTER (reward = 1) AS passes",
+            "count(*) FILTER (reward > 0 AND reward < 1) AS n_partial",
+            "count(*) FILTER (reward IS NULL OR isnan(reward)) AS n_unjudged",
+            "count(*) FILTER (conflict) AS conflicts",
+            "min(prompt) AS prompt",
+            "coalesce(min(prompt) <> max(prompt), false) AS prompts_differ",
+            *_sums("reward", "reward", "reward > 0 AND reward < 1"),
+        ]
+        for place, name in enumerate(self.markers or []):
+            column = f"m{place}"
+            self.columns.append(f"CAST(markers.{_quoted(name)} AS DOUBLE) AS {column}")
+            self.totals.append(f"count({column}) FILTER (NOT isnan({column})) AS {column}_n")
+            self.totals.append(f"count(*) FILTER (isinf({column})) AS {column}_infinite")
+            self.totals += _sums(column, column, f"NOT isnan({column}) AND NOT isinf({column})")
+
+    def table(self, found: Mapping[str, Any]) -> TaskTable | None:
+        """The TaskTable in the answer, ``None`` where it counts something that only the careful reading can name."""
+        import numpy as np
+
+        def counts(name: str) -> Any:
+            return np.ma.filled(found[name], 0).astype(np.int64)
+
+        n, n_partial, n_unjudged = counts("n"), counts("n_partial"), counts("n_unjudged")
+        n_rows = counts("n_rows")
+        nameless = np.ma.getmaskarray(found["task"]).any()
+        infinite = any(counts(f"m{place}_infinite").any() for place in range(len(self.markers or [])))
+        if nameless or infinite or (n + n_partial + n_unjudged != n_rows).any():
+            return None
+        passes = counts("passes")
+        partial = _read_sums(found, "reward")
+        columns = {}
+        for place, name in enumerate(self.markers or []):
+            n_marked = counts(f"m{place}_n")
+            if n_marked.any():
+                columns[name] = Column(n_marked, _read_sums(found, f"m{place}"))
+        prompts = np.ma.filled(np.ma.asarray(found["prompt"], dtype=object), None).tolist()
+        return TaskTable(
+            task=np.ma.getdata(found["task"]).tolist(),
+            n=n,
+            passes=passes,
+            n_partial=n_partial,
+            n_unjudged=n_unjudged,
+            reward=Column(n + n_partial, Sums(partial.p0 + passes, partial.p1, partial.p2)),
+            markers=columns,
+            n_rows=int(n_rows.sum()),
+            n_id_conflicts=int(counts("conflicts").sum()),
+            n_prompt_conflicts=int(counts("prompts_differ").sum()),
+            prompts=prompts,
+        )
+
+
+def _struct_of_numbers(kind: Any) -> list[str] | None:
+    """The fields of a struct of numbers; ``None`` for any other type."""
+    if kind.id != "struct" or any(child.id not in NUMBERS for _, child in kind.children):
+        return None
+    return [name for name, _ in kind.children]
+
+
+def _sums(name: str, value: str, where: str) -> list[str]:
+    """The three limbs of an exact sum, as `whileai.stats.exact` cuts them."""
+    rest = f"(({value} - trunc({value})) * {BASE})"
+    limbs = (f"trunc({value})", f"trunc({rest})", f"trunc(({rest} - trunc({rest})) * {BASE})")
+    return [
+        f"CAST(sum(CASE WHEN {where} THEN CAST({limb} AS HUGEINT) END) AS BIGINT) AS {name}_p{place}"
+        for place, limb in enumerate(limbs)
+    ]
+
+
+def _read_sums(found: Mapping[str, Any], name: str) -> Sums:
+    """The limbs of the answer; no rows sum to 0."""
+    import numpy as np
+
+    return normalised(Sums(*(np.ma.filled(found[f"{name}_p{place}"], 0).astype(np.int64) for place in range(3))))
+
+
+def _quoted(name: str) -> str:
+    """A name as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
