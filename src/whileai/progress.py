@@ -1,4 +1,4 @@
-"""A progress line on long work: on stderr, live on a terminal once the work has lasted, else for grading once a minute."""
+"""A line on stderr while long work goes on: live on a terminal, and of grading elsewhere once a minute."""
 
 from __future__ import annotations
 

@@ -14,7 +14,9 @@ CALLS = {
     "holdout-size": "holdout_size",
     "select": "select",
     "decontaminate": "decontaminate",
+    "grade": "grade",
     "validate": "validate",
+    "self-check": "self_check",
     "demo": "demo",
 }
 #: Arguments that are not flags of the same name.

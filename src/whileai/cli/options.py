@@ -141,9 +141,27 @@ def _decontaminate(parser: Parser) -> None:
     parser.add_argument("--threshold", type=number, default=0.8, metavar="X", help="share of n-grams of a hit (0.8)")
 
 
+def _grade(parser: Parser) -> None:
+    parser.add_argument("data", nargs="+", metavar="DATA", help="files or patterns of rows, graded as one data set")
+    names = "exact, includes, numeric, math-equal, choice, json, code, regex"
+    parser.add_argument("--verifier", required=True, metavar="NAME", help=names)
+    parser.add_argument("--reference", metavar="FIELD", help="where the gold is, as in info.key (the usual keys)")
+    parser.add_argument("--pattern", metavar="P", help="of regex: what must be found in the completion")
+    parser.add_argument("--tests", metavar="FILE", help="of code: tests for every row (else each row's gold)")
+    parser.add_argument("--timeout", type=number, metavar="S", help="seconds one verdict may take (30)")
+    parser.add_argument("--workers", type=whole, metavar="N", help="verdicts made at the same time")
+    parser.add_argument("--resume", metavar="FILE", help="keep each verdict there, and take those that are")
+
+
 def _validate(parser: Parser) -> None:
     parser.add_argument("data", nargs="+", metavar="DATA", help="files or patterns of rows")
     parser.add_argument("--kind", default="row", help="row (default), training or preference")
+
+
+def _self_check(parser: Parser) -> None:
+    parser.add_argument("--full", action="store_true", help="the whole grid, on all cores, for minutes")
+    parser.add_argument("--seed", type=whole, default=0, metavar="N", help="of the draws (0)")
+    _level(parser)
 
 
 def _demo(parser: Parser) -> None:
@@ -198,12 +216,26 @@ COMMANDS: dict[str, tuple[str, str, Callable[[Parser], None], str, str]] = {
         "whileai.cli.selecting:decontaminate",
         "wai decontaminate train.jsonl --against eval.jsonl -o clean.jsonl",
     ),
+    "grade": (
+        "DATA... --verifier NAME -o FILE [options]",
+        "What does a rule say of every row? The graded rows go to -o, the counts to stdout.",
+        _grade,
+        "whileai.cli.grading:grade",
+        "wai grade samples.jsonl --verifier math-equal --reference info.answer -o graded.jsonl",
+    ),
     "validate": (
         "DATA... [options]",
         "Are the rows well formed? Exit 1 if any is not.",
         _validate,
         "whileai.cli.validating:validate",
         "wai validate rows.jsonl --kind training",
+    ),
+    "self-check": (
+        "[options]",
+        "Do the statistics hold what they promise, on agents whose truth is known? Exit 1 if not.",
+        _self_check,
+        "whileai.cli.checking:self_check",
+        "wai self-check --full",
     ),
     "demo": (
         "[options]",
@@ -213,7 +245,8 @@ COMMANDS: dict[str, tuple[str, str, Callable[[Parser], None], str, str]] = {
         "wai demo --questions gsm8k.jsonl",
     ),
 }
-WRITES_ROWS = ("select", "decontaminate")
+#: Where the rows go that a command writes.
+WRITES_ROWS = {"select": "kept", "decontaminate": "kept", "grade": "graded"}
 
 
 def program(argv: Sequence[str]) -> str:
@@ -282,9 +315,10 @@ def _command(name: str) -> Parser:
         prog=f"wai {name}", usage=f"wai {name} {arguments}", description=question, epilog=f"example: {example}"
     )
     add(parser)
-    where = "where the kept rows go: .jsonl or .json" if name in WRITES_ROWS else "write there instead of stdout"
+    kind = WRITES_ROWS.get(name)
+    where = "write there instead of stdout" if kind is None else f"where the {kind} rows go: .jsonl or .json"
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
-    parser.add_argument("-o", "--output", metavar="FILE", help=where)
+    parser.add_argument("-o", "--output", metavar="FILE", required=name == "grade", help=where)
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
     parser.add_argument("--debug", action="store_true", help="the traceback of an error")
     return parser

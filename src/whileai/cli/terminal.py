@@ -38,7 +38,7 @@ def coloured(text: str, ok: bool | None, verdict: str | None) -> str:
     word, colon, rest = text.partition(":")
     if verdict is None or not colon:
         return text
-    tone = BAD if ok is False else GOOD if verdict in ("improved", "valid") else OPEN
+    tone = BAD if ok is False else GOOD if verdict in ("improved", "valid", "passed") else OPEN
     return f"{tone}{word}{PLAIN}{colon}{rest}"
 
 

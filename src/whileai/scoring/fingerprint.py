@@ -1,4 +1,4 @@
-"""What tells one judge, and one judged row, from another in every process: code, settings, content, never an address."""
+"""What tells one judge or one row from another in every process: code, settings, content, never an address."""
 
 from __future__ import annotations
 
@@ -85,9 +85,7 @@ def _class(kind: type, seen: Seen) -> list[Any]:
             continue
         for name, item in sorted(vars(base).items()):
             inner = getattr(item, "fget", None) or getattr(item, "__func__", item)  # properties, static methods
-            if isinstance(inner, FunctionType):
-                found.append([name, fingerprint(inner, seen)])
-            elif not name.startswith("__") and _is_setting(inner):
+            if isinstance(inner, FunctionType) or (not name.startswith("__") and _is_setting(inner)):
                 found.append([name, fingerprint(inner, seen)])
     return found
 

@@ -81,9 +81,9 @@ def grade(
     path = None if resume is None else check_path(resume)
     land: Land = land_verdicts
     if engine == "ray":
-        from whileai.scoring.ray_grade import land_on_ray as land, rows_of
+        from whileai.scoring.ray_grade import land_on_ray, rows_of
 
-        data = rows_of(data)
+        land, data = land_on_ray, rows_of(data)
     rows = as_list(data, CALL, "data")
     for index, row in enumerate(rows):
         markers = row.get("markers")
