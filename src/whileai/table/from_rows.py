@@ -21,6 +21,8 @@ from whileai.table.task_table import Column, TaskTable
 #: Rows of a batch: few enough that the second pass over them still finds them in the processor's cache.
 BATCH = 2048
 REWARD_BOUND = "a number in [0, 1]"
+#: The keys that a table is made of; only a call that wants markers reads the last.
+WANTED = ("task_id", "scenario_id", "prompt", "reward", "markers")
 
 _task_id, _scenario_id, _prompt = itemgetter("task_id"), itemgetter("scenario_id"), itemgetter("prompt")
 _reward, _markers = itemgetter("reward"), itemgetter("markers")

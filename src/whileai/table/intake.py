@@ -9,11 +9,8 @@ from typing import Any
 from whileai.errors import RowError
 from whileai.readers.containers import may_have_columns, relation_of, sources
 from whileai.table.from_columns import grouped
-from whileai.table.from_rows import TableBuilder
+from whileai.table.from_rows import WANTED, TableBuilder
 from whileai.table.task_table import TaskTable
-
-#: The keys that a table is made of.
-WANTED = ("task_id", "scenario_id", "prompt", "reward", "markers")
 
 
 def as_table(data: Any, call: str, argument: str, *, label: str | None = None, markers: bool = True) -> TaskTable:
