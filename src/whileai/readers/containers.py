@@ -12,7 +12,7 @@ from whileai.readers.files import file_rows, files_of, kind_of, relation_rows
 
 ACCEPTED = (
     "a list or generator of dict rows, a path or glob (.jsonl .json .csv .parquet), a pandas or polars frame, "
-    "an Arrow table or stream, a Hugging Face Dataset or a DuckDB relation"
+    "an Arrow table or stream, a Hugging Face Dataset, a DuckDB relation or a Ray, Spark or Dask frame"
 )
 
 
@@ -89,6 +89,12 @@ def _opener(data: Any) -> Callable[[Any], Iterable[Any]] | None:
         return _polars_rows
     if package == "datasets" and name in ("Dataset", "IterableDataset"):
         return iter
+    if package == "ray" and hasattr(data, "iter_rows"):
+        return _ray_rows
+    if package == "pyspark" and hasattr(data, "toLocalIterator"):
+        return _spark_rows
+    if package.startswith("dask") and name == "DataFrame":
+        return _dask_rows
     if _is_relation(data):
         return relation_rows
     if hasattr(data, "__arrow_c_stream__"):
@@ -161,6 +167,24 @@ def _polars_rows(frame: Any) -> Iterator[dict[str, Any]]:
     collected = frame.collect() if hasattr(frame, "collect") else frame
     rows: Iterator[dict[str, Any]] = collected.iter_rows(named=True)
     return rows
+
+
+def _ray_rows(dataset: Any) -> Iterator[dict[str, Any]]:
+    """Rows of a Ray Dataset, streamed to this process."""
+    for row in dataset.iter_rows():
+        yield {key: _plain_cell(cell) for key, cell in row.items()}
+
+
+def _spark_rows(frame: Any) -> Iterator[dict[str, Any]]:
+    """Rows of a PySpark frame, a partition at a time."""
+    for row in frame.toLocalIterator():
+        yield row.asDict(recursive=True)
+
+
+def _dask_rows(frame: Any) -> Iterator[dict[str, Any]]:
+    """Rows of a Dask frame, a partition at a time."""
+    for part in frame.partitions:
+        yield from _pandas_rows(part.compute())
 
 
 def _arrow_rows(stream: Any) -> Iterator[dict[str, Any]]:
