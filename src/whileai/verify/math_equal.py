@@ -186,6 +186,8 @@ class MathEqual(Verifier):
                     continue
             if _same_text(gold, answer):
                 return passed(True, path="text")
+            if _DENIED.fullmatch(answer):
+                continue
             verdict = self._compare(gold, answer, run)
             if verdict:
                 return passed(True, path="number" if gold.number is not None else "math")
@@ -262,6 +264,7 @@ def _far(one: Any, other: Any) -> bool:
     return bool(abs(one - other) * 100_000 > abs(other))
 
 
+_DENIED = re.compile(r"(?:not|never|neither)[\s{}]+[-+]?[\d.,/]+[\s}]*", re.IGNORECASE)  # "not 5" is no 5
 _LETTER = re.compile(r"\(?([A-Z])(?:\)|[.:](?=\s))")  # the choice of "(B) 12" and "B. 12"
 
 

@@ -134,7 +134,15 @@ class Comparer:
         ways = [list(rounded(node)) for node in (gold, answer)]
         if len(ways[0]) == len(ways[1]) == 1:
             return None
+        if not all(self._near_each_other(way) for way in ways):
+            return False
         return any(self.alike(one, other) for one in ways[0] for other in ways[1])
+
+    def _near_each_other(self, parts: list[Node]) -> bool:
+        """Whether the numbers among the parts of a chain are within a tenth of each other: ``5 ≈ 6`` is two answers."""
+        found = [_roughly(self._at(part, {})) for part in parts if not symbols(part)]
+        values = [value for value in found if value is not None]
+        return all(abs(value - values[0]) * 10 <= abs(values[0]) for value in values)
 
     def _congruences(self, gold: Node, answer: Node) -> bool | None:
         """``x = 3 mod 5`` and ``x = 8 mod 5``; its value alone is a naming."""
@@ -358,6 +366,14 @@ class Comparer:
             if compared >= 2:
                 return True
         return compared > 0 or agreed >= 2
+
+
+def _roughly(value: Any) -> complex | None:
+    """A number to fifteen digits, ``None`` where it is none or too large."""
+    try:
+        return None if value is None else complex(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def _valued(evaluator: Evaluator, node: Node) -> Any:

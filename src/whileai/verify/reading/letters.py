@@ -77,7 +77,7 @@ _LATER_DENIAL = re.compile(
     re.VERBOSE,
 )
 _ANOTHER = re.compile(
-    r"""["')\]}]{0,4}\s*(?:,\s*(?:and|or)?|/|&|\bor\b|\band\b)\s*(?:also\s+|maybe\s+|possibly\s+)?(?:option\s+|choice\s+)?
+    r"""["')\]}]{0,4}\s*(?:,\s*(?:and|or)?|/|&|\(?\bor\b|\band\b)\s*(?:also\s+|maybe\s+|possibly\s+)?(?:option\s+|choice\s+)?
     ["'(\[]{0,4}[A-Za-z](?![\w'+#-])["')\]}]{0,4}\s*(?=\Z|[.,;:!?\n/&]|\b(?:and|or)\b)""",
     re.VERBOSE,
 )

@@ -35,6 +35,11 @@ _FILLER = re.compile(
 )
 _ALSO = re.compile(r"[ ]*(?:,[ ]*(?:(?:and|or)\b)?|;|\band\b|\bor\b|&)[ ]*[$(]*")
 _ENDS = re.compile(r"[\s$)\]*]*(?:[A-Za-z]{1,14})?[\s$)\]*.]*$|[ ]*(?:,|\band\b|\bor\b)")
+_LISTED = re.compile(r"[\s$)\]*.]*$|[ ]*(?:,|\band\b|\bor\b)")
+_OR_ELSE = re.compile(
+    r"[\s$)\]*]{0,4}(?:[;|][ ]*|[(\[,]?[ ]*(?:and[ ])?(?:or|maybe|possibly|perhaps)[ ]+"
+    r"(?:(?:maybe|possibly|perhaps|even)[ ])?)[$(]*"
+)
 _OR_BEFORE = re.compile(r"(?P<other>[-+]?[\d.,]+%?)[ ]+or[ ]+\Z")
 _REVISED = re.compile(
     r"\b(?:wait|actually|correction|scratch that|oops|on reflection|on second thoughts?|my mistake"
@@ -124,7 +129,8 @@ def _in_clause(text: str, place: int) -> Reading | None:
     if found is None:
         return _revised(text, end) or _unstated(text[end:])
     stop, reading = found
-    return _revised(text, max(stop, start)) or reading
+    revised = _revised(text, max(stop, start))
+    return revised or (None if reading is None or _or_else(text, stop, reading) else reading)
 
 
 def _stated(text: str, start: int, end: int) -> tuple[int, Reading | None] | None:
@@ -148,12 +154,33 @@ def _stated(text: str, start: int, end: int) -> tuple[int, Reading | None] | Non
 
 def _several(text: str, place: int, end: int, read: Sequence[tuple[Token, Reading]]) -> bool:
     """Whether the number that ends at `place` is one of a list of different numbers, as in ``5 or 6``."""
-    also = _ALSO.match(text, place, end)
+    comma = text[place - 1 : place] == ","  # a token takes a comma at its end along
+    also = _ALSO.match(text, place - comma, end)
     if also is None:
         return False
     for token, reading in read[1:]:
         if place <= token.start <= also.end() <= token.end:
-            return reading[:2] != read[0][1][:2] and _ENDS.match(text[token.end : end]) is not None
+            rest = (_LISTED if comma else _ENDS).match(text[token.end : end])
+            return _differ(reading, read[0][1]) and rest is not None
+    return False
+
+
+def _differ(one: Reading, other: Reading) -> bool:
+    """Whether two readings are different amounts; 50% is 0.5 said again."""
+    first, second = (Fraction(reading.value, 100 if reading.percent else 1) for reading in (one, other))
+    return first != second
+
+
+def _or_else(text: str, place: int, reading: Reading) -> bool:
+    """Whether another number is offered beside the one that ends at `place`, as in ``5 (or 6)`` and ``5; 6``."""
+    match = _OR_ELSE.match(text, place)
+    if match is None:
+        return False
+    for token in tokens(text, match.end(), match.end() + 40)[:1]:
+        other = token.read()
+        if other is None or token.start - match.end() > 1:
+            return False
+        return _differ(other, reading) and _ENDS.match(text[token.end : token.end + 40]) is not None
     return False
 
 

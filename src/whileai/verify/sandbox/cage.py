@@ -70,6 +70,12 @@ def confine(spec: dict[str, Any], supervisor: int) -> list[str]:
     return on
 
 
+def most_files() -> int:
+    """How many files this process may have open at once, 1024 where there is no limit."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return 1024 if most == resource.RLIM_INFINITY else most
+
+
 def _limits(spec: dict[str, Any]) -> None:
     """Memory, processor time, processes, files: never above what the process was given itself."""
     seconds = max(1, -int(-spec["cpu"] // 1))

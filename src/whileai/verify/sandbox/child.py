@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 
-from whileai.verify.sandbox import cage, runner
+from whileai.verify.sandbox import cage, runner, volume
 from whileai.verify.sandbox.channel import Channel, Messages, Tampered, framed
 
 TYPE_CHECKING = False
@@ -79,7 +79,7 @@ class Child:
         os.dup2(give if give >= 0 else nothing, 0)
         os.dup2(out, 1)
         os.dup2(err, 2)
-        base = 200
+        base = min(200, cage.most_files() - 2)
         os.dup2(say, base)
         os.dup2(hear, base + 1)
         os.closerange(3, base)
@@ -183,7 +183,8 @@ class Watch:
             try:
                 for message in child.messages.feed(part):
                     self._heard(message)
-            except Tampered:
+            except (Tampered, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError):
+                # sealed well and yet not what an honest run says
                 self.stopped = self.stopped or "tampered"
         elif child.output is not None and end == child.out:
             self.kept += len(part)
@@ -229,7 +230,11 @@ class Watch:
             return "processes"
         spare = 16 * 2**20  # what forked processes share is counted in each
         total = sum(max(0, size - spare) for size in sizes.values())
-        return "memory" if total > self.child.job["cage"]["memory"] * 1.25 else ""
+        spec = self.child.job["cage"]
+        if total > spec["memory"] * 1.25:
+            return "memory"
+        # under bubblewrap the folder is a file system with a size of its own
+        return "files" if not spec["bubblewrap"] and volume.is_too_large(spec["work"], sizes) else ""
 
 
 def _death_of(process: int) -> int:
@@ -331,6 +336,7 @@ def died(child: Child, cage_spec: dict[str, Any], stopped: str) -> tuple[str, in
         "memory": f"its processes needed more than {megabytes} MB of memory together",
         "processes": "started too many processes",
         "tampered": "wrote into the channel of the verdict",
+        "files": f"wrote more than {volume.MOST_BYTES // 2**20} MB or {volume.MOST_FILES:,} files",
         "output": f"printed more than {MOST_OUTPUT // 2**20} MB",
     }
     if stopped in reasons:

@@ -11,6 +11,7 @@ import operator
 import os
 import sys
 
+from whileai.verify.sandbox import decoys
 from whileai.verify.sandbox.channel import Opaque, pack, unpack
 
 TYPE_CHECKING = False
@@ -93,18 +94,31 @@ class Guard:
     def _decide(self, key: int, value: Any, options: dict[str, Any]) -> bool:
         if key not in self._open:
             try:
-                answer, opaque = self.channel.ask(["held", key, pack(value), False, options]), False
+                answer = self.channel.ask(["held", key, pack(value), False, options])
             except (Opaque, RecursionError):
-                answer, opaque = self.channel.ask(["held", key, None, True, options]), True
+                _, sign, several = self.channel.ask(["held", key, None, True, options])
+                answer = self.channel.ask(["own", key, self._which(sign, value, unpack(several), options)])
             if len(answer) == 3:
                 self._open[key] = (answer[1], unpack(answer[2]))
-            if not opaque:
-                return bool(answer[0])
+            return bool(answer[0])
         sign, literal = self._open[key]
-        near = sign == "~"
-        result = self.close(value, literal, options) if near else bool(self.compare(sign, value, literal))
-        self.channel.say(["own", key, result])
-        return result
+        return self._holds(sign, literal, value, options)
+
+    def _holds(self, sign: str, literal: Any, value: Any, options: dict[str, Any]) -> bool:
+        return self.close(value, literal, options) if sign == "~" else bool(self.compare(sign, value, literal))
+
+    def _which(self, sign: str, value: Any, several: list[Any], options: dict[str, Any]) -> list[bool]:
+        """Which of several values, of which one is the expected one, an object holds for."""
+        found, fault, faults = [], None, 0
+        for one in several:
+            try:
+                found.append(self._holds(sign, one, value, options))
+            except Exception as error:  # noqa: BLE001 - the candidate's own equality may not be made for a decoy
+                found.append(False)
+                fault, faults = error, faults + 1
+        if fault is not None and faults == len(several):
+            raise fault
+        return found
 
     def close(self, value: Any, literal: Any, options: dict[str, Any]) -> bool:
         """Unittest's almost equal: within ``delta``, else equal when rounded to ``places``."""
@@ -176,7 +190,7 @@ class Guard:
                 continue
             if not self._alone(one):
                 return False
-            if is_plain(other) and self._equals_all(one, strangers_like(other)):
+            if is_plain(other) and (self._equals_all(one, strangers_like(other)) or self._equals_most(one, other)):
                 return False
         return True
 
@@ -193,6 +207,12 @@ class Guard:
     @staticmethod
     def _equals_all(value: Any, others: list[Any]) -> bool:
         return bool(others) and all(_says(operator.eq, value, other) for other in others)
+
+    @staticmethod
+    def _equals_most(value: Any, other: Any) -> bool:
+        options, place = decoys.among(other)
+        found = [_says(operator.eq, value, option) is True for option in options]
+        return decoys.too_many(sum(found) - found[place], len(options) - 1)
 
     def _contains(self, item: Any, container: Any) -> bool:
         result = item in container

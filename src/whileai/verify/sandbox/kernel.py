@@ -136,11 +136,19 @@ DENIED = {
     "fsopen": (430, 430), "fsconfig": (431, 431), "fsmount": (432, 432), "fspick": (433, 433),
     "mount_setattr": (442, 442), "personality": (135, 92), "syslog": (103, 116), "migrate_pages": (256, 238),
     "move_pages": (279, 239),
+    # memory that no limit counts, or that outlives its processes
+    "memfd_create": (319, 279), "memfd_secret": (447, 447), "shmget": (29, 194), "shmat": (30, 196),
+    "msgget": (68, 186), "semget": (64, 190), "mq_open": (240, 180),
+    # the share of the processor that others get
+    "sched_setscheduler": (144, 119), "sched_setparam": (142, 118), "sched_setattr": (314, 274),
+    "ioprio_set": (251, 30),
 }  # fmt: skip
 TRUNCATE_CALLS = (76, 45)
 CLONE3 = (435, 435)
 CLONE = (56, 220)
 PRLIMIT = (302, 261)
+SET_PRIORITY = (141, 140)
+SET_AFFINITY = (203, 122)
 SIGNALS = ((62, 129), (200, 130), (234, 131), (129, 138), (297, 240))  # kill, tkill, tgkill, both sigqueue
 SECCOMP = (317, 277)
 AUDIT_ARCH = (0xC000003E, 0xC00000B7)
@@ -174,16 +182,21 @@ def filter_program(untouchable: list[int]) -> bytes:
     # clone3 hides its flags in memory; the C library falls back to clone
     steps += [(_EQUAL, 0, 1, CLONE3[kind]), (_RETURN, 0, 0, _ERRNO | ENOSYS)]
     steps += _on_argument(CLONE[kind], [(_ANY_BIT, 0, 1, CLONE_NEW_ANY)])
-    steps += _on_argument(PRLIMIT[kind], [(_EQUAL, 1, 0, 0)])
+    for own_only in (PRLIMIT, SET_AFFINITY):
+        steps += _on_argument(own_only[kind], [(_EQUAL, 1, 0, 0)])
+    steps += _on_argument(SET_PRIORITY[kind], [(_EQUAL, 1, 0, 0)])  # one process
+    steps += _on_argument(SET_PRIORITY[kind], [(_EQUAL, 1, 0, 0)], place=1)  # this one
     for numbers in SIGNALS:
         steps += _on_argument(numbers[kind], [(_EQUAL, 0, 1, value & 0xFFFFFFFF) for value in [-1, *untouchable]])
     steps.append((_RETURN, 0, 0, _ALLOW))
     return b"".join(struct.pack("HBBI", *step) for step in steps)
 
 
-def _on_argument(number: int, tests: list[tuple[int, int, int, int]]) -> list[tuple[int, int, int, int]]:
-    """Steps that refuse the call `number` where one of the tests on its first argument says so."""
-    body: list[tuple[int, int, int, int]] = [(_LOAD, 0, 0, 16)]
+def _on_argument(
+    number: int, tests: list[tuple[int, int, int, int]], place: int = 0
+) -> list[tuple[int, int, int, int]]:
+    """Steps that refuse the call `number` where one of the tests on one of its arguments says so."""
+    body: list[tuple[int, int, int, int]] = [(_LOAD, 0, 0, 16 + 8 * place)]
     for test in tests:
         body += [test, (_RETURN, 0, 0, _ERRNO | EPERM)]
     body.append((_LOAD, 0, 0, 0))

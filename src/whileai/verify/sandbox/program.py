@@ -28,8 +28,10 @@ def judge_program(job: dict[str, Any], read_secret: Any) -> dict[str, Any]:
         left["cpu"] = max(0.1, left["cpu"] - meta["cpu"])
         child = Child({**job, "cage": left}, stdin=text.encode("utf-8", "surrogatepass"))
         watch = Watch(child, ends)
-        watch.run()
-        end_all(child)
+        try:
+            watch.run()
+        finally:
+            end_all(child)
         meta["on"] = meta["on"] or watch.caged
         meta["cpu"] += child.usage
         meta["tail"] = bytes(child.tail).decode("utf-8", "replace")

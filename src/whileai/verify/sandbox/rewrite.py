@@ -14,6 +14,7 @@ import warnings
 from whileai.verify.sandbox.syntax import (
     ASSERT_CALLS,
     DEFINES,
+    as_equality,
     called,
     checking_functions,
     imports,
@@ -28,6 +29,7 @@ from whileai.verify.sandbox.syntax import (
     unguarded,
     wanted,
     without_futures,
+    yes_or_no,
 )
 
 TYPE_CHECKING = False
@@ -285,7 +287,7 @@ def _constant(value: Any) -> ast.Constant:
 class _Rewriter(ast.NodeTransformer):
     def __init__(self, plan: Plan, own: set[str]) -> None:
         self.plan, self.own = plan, own
-        self.asserting = 0
+        self.yes_or_no: set[int] = set()
 
     def _ask(self, method: str, *arguments: ast.expr, keywords: list[ast.keyword] | None = None) -> ast.Call:
         function = ast.Attribute(ast.Constant(GUARD), method, ast.Load())
@@ -306,9 +308,8 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Assert(self, node: ast.Assert) -> ast.AST:
         sure = getattr(node, "sure_in", None)
         whole = node.test
-        self.asserting += 1
+        self.yes_or_no |= set(map(id, yes_or_no(whole)))
         test = self.visit(node.test)
-        self.asserting -= 1
         if sure is not None and isinstance(whole, ast.Compare) and self._is_kept(test):
             self.plan.must[test.args[0].value] = sure
         elif sure is not None and isinstance(whole, ast.BoolOp) and isinstance(whole.op, ast.And):
@@ -327,7 +328,7 @@ class _Rewriter(ast.NodeTransformer):
             return self.generic_visit(node)
         if len(names) == 1:
             known = [literal(side) for side in sides]
-            if self.asserting and names[0] in ("==", "!=") and known[0][0] != known[1][0]:
+            if id(node) in self.yes_or_no and names[0] in ("==", "!=") and known[0][0] != known[1][0]:
                 other, value = (sides[1], known[0][1]) if known[0][0] else (sides[0], known[1][1])
                 changed = self.visit(other)
                 return ast.copy_location(self._ask("held", self._keep(names[0], value), changed), node)
@@ -339,6 +340,7 @@ class _Rewriter(ast.NodeTransformer):
         return ast.copy_location(self._ask(method, *arguments), node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
+        node = as_equality(node)
         if is_assert_call(node) and isinstance(node.func, ast.Attribute) and node.func.attr not in self.own:
             known = [literal(side) for side in node.args[:2]]
             plain = all(word.arg in ("msg", "places", "delta") for word in node.keywords)

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import json
 import marshal
+import math
 import os
 import sys
 import time
 
-from whileai.verify.sandbox import cage, program, rewrite
+from whileai.verify.sandbox import cage, decoys, program, rewrite
 from whileai.verify.sandbox.channel import Tampered, framed, pack, unpack
 from whileai.verify.sandbox.child import Child, Program, Watch, died, end_all, is_spent, write
 from whileai.verify.sandbox.guard import nearly
@@ -35,6 +36,7 @@ class Judge:
         self.asked = [0] * len(plan.secrets)
         self.right: set[int] = set()
         self.wrong: set[int] = set()
+        self.offered: dict[int, tuple[int, int]] = {}
         self.tests: list[tuple[str, str, str]] = []
         self.loaded = False
         self.over = False
@@ -42,13 +44,13 @@ class Judge:
         self.broken = ""
 
     def hear(self, message: Any) -> Any:
-        """Take a message in; the answer, if it asks for one."""
+        """Take a message in; the answer, if it asks for one. What no honest run says may raise anything."""
         word = message[0]
         if word == "held":
             return self._held(*message[1:])
         if word == "own":
-            (self.right if message[2] else self.wrong).add(message[1])
-        elif word == "test":
+            return self._own(*message[1:])
+        if word == "test":
             self.tests.append((str(message[1])[:200], message[2], str(message[3])[:500]))
         elif word == "loaded":
             self.loaded = True
@@ -63,23 +65,41 @@ class Judge:
     def _held(self, key: int, packed: Any, opaque: bool, options: dict[str, Any]) -> list[Any]:
         sign, literal = self.plan.secrets[key]
         self.asked[key] += 1
-        opened = [sign, pack(literal)]
         if opaque:
-            return [None, *opened]
+            several, place = decoys.among(literal, _step(sign, options))
+            self.offered[key] = place, len(several)
+            return [None, sign, pack(several)]
         try:
             value = unpack(packed)
         except (ValueError, TypeError, KeyError, IndexError, RecursionError):
             raise Tampered from None
         right = _holds(sign, value, literal, options)
+        return self._answer(key, right)
+
+    def _own(self, key: int, found: list[bool]) -> list[Any]:
+        """The answer where an object of the candidate's own type says which of several values it equals."""
+        place, count = self.offered.pop(key)
+        if len(found) != count:
+            raise Tampered
+        hits = sum(map(bool, found)) - bool(found[place])
+        negated = self.plan.secrets[key][0] == "!="
+        return self._answer(key, bool(found[place]) and (negated or not decoys.too_many(hits, count - 1)))
+
+    def _answer(self, key: int, right: bool) -> list[Any]:
         (self.right if right else self.wrong).add(key)
+        if self.asked[key] < OPEN_AFTER:
+            return [right]
         # a literal in a long loop is told once it has been met often enough, to save the way here
-        return [right, *(opened if self.asked[key] >= OPEN_AFTER else [])]
+        sign, literal = self.plan.secrets[key]
+        return [right, sign, pack(literal)]
 
     def missing(self) -> bool:
-        """Whether a comparison that a full run reaches was not found right."""
+        """Whether a comparison that a full run reaches was not found right, or once found wrong: who guesses errs."""
         skipped = {name for name, how, _ in self.tests if how == "skipped"} if self.plan.may_skip else set()
         return any(
-            key not in self.right and test not in skipped and test.partition(".")[0] not in skipped
+            (key not in self.right or key in self.wrong)
+            and test not in skipped
+            and test.partition(".")[0] not in skipped
             for key, test in self.plan.must.items()
         )
 
@@ -87,8 +107,16 @@ class Judge:
 _KINDS = {"assertListEqual": list, "assertTupleEqual": tuple, "assertDictEqual": dict, "assertMultiLineEqual": str}
 
 
-def _holds(sign: str, value: Any, literal: Any, options: dict[str, Any]) -> bool:
+def _step(sign: str, options: dict[str, Any]) -> float:
+    """How far apart decoys must lie, so that none is almost equal to the literal."""
+    if sign != "~":
+        return 1
+    delta, places = float(options.get("delta") or 0), options.get("places")
+    least = math.pow(10.0, 1 - min(0, 7 if places is None else int(places)))
+    return max(1.0, 10.0 * abs(delta), least)
 
+
+def _holds(sign: str, value: Any, literal: Any, options: dict[str, Any]) -> bool:
     if sign == "!=":
         return bool(value != literal)
     if sign == "~":
@@ -107,8 +135,10 @@ def judge_tests(job: dict[str, Any], child: Child, source: str) -> dict[str, Any
     write(child.answer, framed(marshal.dumps(sent).hex()))
     judge = Judge(plan)
     watch = Watch(child, time.monotonic() + job["wall"], judge)
-    watch.run()
-    end_all(child)
+    try:
+        watch.run()
+    finally:
+        end_all(child)
     counts = {
         "n_tests": sum(how != "skipped" for _, how, _ in judge.tests),
         "n_passed": sum(how == "passed" for _, how, _ in judge.tests),

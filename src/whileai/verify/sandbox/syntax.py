@@ -7,7 +7,7 @@ import builtins
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
 ASSERT_CALLS = {
@@ -194,3 +194,38 @@ def literal(node: ast.expr) -> tuple[bool, Any]:
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return False, None
     return isinstance(value, PLAIN), value
+
+
+def yes_or_no(node: ast.AST) -> Iterator[ast.AST]:
+    """The comparisons in an assertion of which only the truth is used; an array's goes on to be summed or to select."""
+    if isinstance(node, ast.Compare):
+        yield node
+    elif isinstance(node, ast.BoolOp):
+        for part in node.values:
+            yield from yes_or_no(part)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield from yes_or_no(node.operand)
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("all", "any", "bool"):
+        for part in node.args:
+            yield from yes_or_no(part)
+    elif isinstance(node, (ast.GeneratorExp, ast.ListComp)):
+        yield from yes_or_no(node.elt)
+    elif isinstance(node, (ast.List, ast.Tuple)):
+        for part in node.elts:
+            yield from yes_or_no(part)
+
+
+def as_equality(node: ast.Call) -> ast.Call:
+    """``self.assertTrue(a == b)`` as ``self.assertEqual(a, b)``, where one side is a literal."""
+    test = node.args[0] if node.args else None
+    if (
+        isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("assertTrue", "assert_")
+        and isinstance(test, ast.Compare)
+        and len(test.ops) == 1
+        and isinstance(test.ops[0], ast.Eq)
+        and literal(test.left)[0] != literal(test.comparators[0])[0]
+    ):
+        function = ast.copy_location(ast.Attribute(node.func.value, "assertEqual", ast.Load()), node.func)
+        return ast.copy_location(ast.Call(function, [test.left, test.comparators[0]], []), node)
+    return node
