@@ -93,7 +93,7 @@ def compare(
     if rows is not None:
         before, after = rows
     arms = Arms(as_table(before, "compare", "before"), as_table(after, "compare", "after"))
-    asked = _Asked(
+    asked = Asked(
         target=target,
         guards=_names(must_not_regress, "must_not_regress"),
         lower=_names(lower_is_better, "lower_is_better"),
@@ -116,16 +116,16 @@ def _check_numbers(run_std: Any, runs: Any, level: Any) -> None:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class Asked:
     """What the caller asked for."""
 
     target: str
-    guards: list[str]
-    lower: list[str]
-    proxy: str | None
     level: float
-    run_std: float | None
-    run_std_runs: int | None
+    guards: Sequence[str] = ()
+    lower: Sequence[str] = ()
+    proxy: str | None = None
+    run_std: float | None = None
+    run_std_runs: int | None = None
 
     def check(self, arms: Arms) -> None:
         """Raise on a metric that neither arm has."""
@@ -165,7 +165,7 @@ def _names(value: Any, where: str) -> list[str]:
     return list(value)
 
 
-def _all_metrics(arms: Arms, asked: _Asked) -> dict[str, Delta]:
+def _all_metrics(arms: Arms, asked: Asked) -> dict[str, Delta]:
     """Every metric that both arms have, target first, each judged at its Holm-adjusted p-value."""
     partial = bool(arms.before.n_partial.sum() or arms.after.n_partial.sum())
     others = [name for name in arms.metrics if name != asked.target and (name != "reward" or partial)]
@@ -174,7 +174,7 @@ def _all_metrics(arms: Arms, asked: _Asked) -> dict[str, Delta]:
     return adjusted(found, asked.target, asked.level)
 
 
-def _slices(rows: tuple[list[Any], list[Any]], by: str, asked: _Asked) -> dict[str, Delta]:
+def _slices(rows: tuple[list[Any], list[Any]], by: str, asked: Asked) -> dict[str, Delta]:
     """The target on each value of a key of the rows, Holm-adjusted over the values."""
     before, after = (_grouped(arm, by) for arm in rows)
     if not before and not after:
@@ -198,8 +198,18 @@ def _grouped(rows: list[Any], by: str) -> dict[str, list[Any]]:
     return groups
 
 
-def _compared(arms: Arms, asked: _Asked, slices: dict[str, Delta]) -> Comparison:
-    """The comparison put together."""
+@dataclass(frozen=True)
+class Decision:
+    """The verdict and what it rests on."""
+
+    verdict: str
+    main: Delta
+    band: float | None
+    metrics: dict[str, Delta]
+
+
+def decide(arms: Arms, asked: Asked) -> Decision:
+    """The verdict of `compare`, without its plan and its notes, which cost more than it does."""
     metrics = _all_metrics(arms, asked)
     main = metrics.get(asked.target) or Delta("insufficient_data")
     band = asked.band()
@@ -208,6 +218,13 @@ def _compared(arms: Arms, asked: _Asked, slices: dict[str, Delta]) -> Comparison
         verdict = "not_comparable"
     elif verdict in ("improved", "regressed") and band is not None and abs(main.delta or 0.0) < band:
         verdict = "within_noise"
+    return Decision(verdict, main, band, metrics)
+
+
+def _compared(arms: Arms, asked: Asked, slices: dict[str, Delta]) -> Comparison:
+    """The comparison put together."""
+    decision = decide(arms, asked)
+    verdict, main, metrics = decision.verdict, decision.main, decision.metrics
     regressions = tuple(name for name in asked.guards if name in metrics and metrics[name].verdict == "regressed")
     unmeasured = [name for name in asked.guards if name not in metrics or metrics[name].delta is None]
     over = asked.proxy in metrics and metrics[str(asked.proxy)].verdict == "improved" and verdict != "improved"
@@ -226,7 +243,7 @@ def _compared(arms: Arms, asked: _Asked, slices: dict[str, Delta]) -> Comparison
         n_only_before=len(arms.before) - arms.n_shared,
         n_only_after=len(arms.after) - arms.n_shared,
         level=asked.level,
-        noise_band=band,
+        noise_band=decision.band,
         run_std=asked.run_std,
         metrics=metrics,
         regressions=regressions,
@@ -242,7 +259,7 @@ def _compared(arms: Arms, asked: _Asked, slices: dict[str, Delta]) -> Comparison
     return replace(result, notes=tuple(comparison_notes(result, arms, asked.run_std_runs)))
 
 
-def _plan(arms: Arms, main: Delta, verdict: str, asked: _Asked) -> tuple[float | None, int | None]:
+def _plan(arms: Arms, main: Delta, verdict: str, asked: Asked) -> tuple[float | None, int | None]:
     """The smallest change these tasks would prove, and the tasks that would prove the change seen; rates only."""
     import numpy as np
 

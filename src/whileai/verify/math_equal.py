@@ -88,6 +88,8 @@ class MathEqual(Verifier):
     numerically. No text is ever evaluated as code.
 
     A gold that is neither readable mathematics nor words gets the status ``error``, unless the answer is the same text.
+    The row's ``failure_class`` tells ``different`` from ``unparsed_answer`` (nothing in it can be compared) and
+    ``unparsed_gold``.
 
     Examples
     --------
@@ -162,14 +164,14 @@ class MathEqual(Verifier):
             if gold is not None:
                 accepted.append(gold)
         if not accepted:
-            return not_scored("error", _UNREADABLE)
+            return _unread_gold()
         whole = _whole_number(said)
         if whole is not None:
             if any(gold.number == whole for gold in accepted):
                 return passed(True, path="number")
             accepted = [gold for gold in accepted if gold.number is None or not _far(whole, gold.number)]
             if not accepted:
-                return passed(False, _different(said, ""), path="number")
+                return _failed(said, "", "number")
         return self._against(accepted, final_answer(candidate))
 
     def _against(self, accepted: list[_Gold], found: Found) -> Verdict | _Question:
@@ -195,13 +197,17 @@ class MathEqual(Verifier):
                 left.append(gold)
         if left:
             return _Question(tuple(left), answer, run or None)
-        return passed(False, _different(answer, run), path="number" if number is not None else "text")
+        if number is not None:
+            return _failed(answer, run, "number")
+        broken = not answer or ("\\" in answer and not _balanced(answer))
+        unread = broken or (_says_no_value(answer, run) and not any(gold.prose for gold in accepted))
+        return _failed(answer, run, "text", "unparsed_answer" if unread else "different")
 
     def _compare(self, gold: _Gold, answer: str, run: str) -> bool | None:
         """Whether an answer equals a gold, ``None`` where only a worker can say."""
         if not answer and not run:
             return False
-        if gold.prose or (is_prose(answer) and not run and quantity(answer)[1] is None):
+        if gold.prose or _says_no_value(answer, run):
             return False
         for text in dict.fromkeys((answer, run)):
             if not text:
@@ -309,7 +315,20 @@ def _verdict(question: _Question, outcome: Outcome) -> Verdict:
             "error", f"comparing the answer with the gold raised {body['error']}", error_type=body["error"]
         )
     if body.get("equal") is None:
-        return not_scored("error", _UNREADABLE, path="math")
-    return passed(
-        body["equal"], None if body["equal"] else _different(question.answer, question.run or ""), path="math"
-    )
+        return _unread_gold()
+    return passed(True, path="math") if body["equal"] else _failed(question.answer, question.run or "", "math")
+
+
+def _failed(answer: str, run: str, path: str, failure_class: str = "different") -> Verdict:
+    """A 0: the answer differs from the gold, or says nothing that can be compared (``unparsed_answer``)."""
+    return Verdict(0, reason=_different(answer, run), failure_class=failure_class, meta={"path": path})
+
+
+def _unread_gold() -> Verdict:
+    """No verdict, for the gold is at fault."""
+    return Verdict(None, "error", _UNREADABLE, failure_class="unparsed_gold", meta={"path": "math"})
+
+
+def _says_no_value(answer: str, run: str) -> bool:
+    """Whether an answer is prose without a quantity in it."""
+    return is_prose(answer) and not run and quantity(answer)[1] is None
