@@ -25,7 +25,7 @@ ROW_KEYS = {
     "judge_meta", "label_source", "rollout_index", "finish_reason", "stop_reason", "is_truncated", "schema_version",
 }  # fmt: skip
 MAY_SPELL_KEYS = re.compile(
-    r"keys\.py|(simulations|scoring|verify|selection|cli)/.*|table/from_(rows|columns)\.py|readers/files\.py"
+    r"keys\.py|(simulations|scoring|verify|selection|cli)/.*|table/(from_rows|from_columns|row_tasks)\.py|readers/files\.py"
 )
 NEVER_SPELL_KEYS = re.compile(r"(stats|result|measure)/.*|table/task_table\.py|errors\.py|params\.py|progress\.py")
 LIGHT = (
