@@ -129,15 +129,26 @@ class TaskReader:
         import numpy as np
 
         codes = np.concatenate(self._codes) if self._codes else np.zeros(0, dtype=np.int64)
-        identities: list[tuple[Any, Any, Any]] = [(None, None, None)] * (int(codes.max()) + 1 if codes.size else 0)
-        for present, known in self._known.items():
-            for value, code in known.items():
-                if code < len(identities):
-                    identities[code] = _full(present, value)
+        identities = self._identities()
         rows = np.bincount(codes, minlength=len(identities))
-        lines, names, prompts, n_differ = _merged(identities, rows.tolist())
-        conflicts = [code for code, (task, scenario, _) in enumerate(identities) if _conflict(task, scenario)]
-        return Tasks(names, lines[codes] if codes.size else codes, prompts, int(rows[conflicts].sum()), n_differ)
+        pairs = ((code, task, scenario) for code, (task, scenario, _) in enumerate(identities) if task != scenario)
+        conflicts = [code for code, task, scenario in pairs if _conflict(task, scenario)]
+        n_id_conflicts = int(rows[conflicts].sum())
+        names = [task for task, _, _ in identities]
+        if {str}.issuperset(map(type, names)) and len(set(names)) == len(names) and rows.all():
+            prompts = [prompt if isinstance(prompt, str) else None for _, _, prompt in identities]
+            return Tasks(names, codes, prompts, n_id_conflicts, 0)
+        lines, names, merged, n_differ = _merged(identities, rows.tolist())
+        return Tasks(names, lines[codes], merged, n_id_conflicts, n_differ)
+
+    def _identities(self) -> list[tuple[Any, Any, Any]]:
+        """Every identity that was numbered, in the order of the numbers."""
+        if set(self._known) == {IDENTITY}:
+            return list(self._known[IDENTITY])
+        found: dict[int, tuple[Any, Any, Any]] = {}
+        for present, known in self._known.items():
+            found |= {code: _full(present, value) for value, code in known.items()}
+        return [found.get(code, (None, None, None)) for code in range(max(found, default=-1) + 1)]
 
 
 def _merged(
@@ -151,7 +162,7 @@ def _merged(
     several: set[int] = set()
     lines = np.zeros(len(identities), dtype=np.int64)
     for code, (task, scenario, prompt) in enumerate(identities):
-        if not rows[code]:  # looked up in a batch that was then read the careful way
+        if not rows[code]:  # numbered in a batch that was then read the careful way
             continue
         name = task if type(task) is str else _name(task, scenario, prompt)
         line = line_of.setdefault(name, len(line_of))
