@@ -442,7 +442,7 @@ UNREADABLE = ["GRADE: CI", "C", "i", "\u200b", "", "downgrade: i", "yes", "0.5/1
               2, -0.1, float("nan"), float("inf"), 1 + 0j, b"1", object(), print]  # fmt: skip
 
 
-@pytest.mark.parametrize("answer", UNREADABLE, ids=repr)
+@pytest.mark.parametrize("answer", UNREADABLE)
 def test_a_verdict_that_cannot_be_read_is_not_the_lowest_grade(answer):
     row = wai.rows(["q"], ["a"], lambda prompt, completion: answer)[0]
     assert row["reward"] is None
