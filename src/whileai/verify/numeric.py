@@ -33,7 +33,7 @@ class Numeric(Verifier):
     ----------
     tol : float
         The greatest absolute difference that passes, at least 0. A `tol` of 1e-6 or less is there for rounding noise,
-        so for a gold between -1 and 1 (and not 0) it is a share of the gold: 2e-7 is no 1e-7.
+        so of a tiny gold it is a thousandth of the gold at the most: 2e-7 is no 1e-7.
     rel : float, optional
         The greatest difference as a share of the gold's size; a number within `tol` or within `rel` passes. ``None``
         (the default) means `tol` alone, for golds of any size.
@@ -110,8 +110,8 @@ class Numeric(Verifier):
             return False
         gap, size = abs(Fraction(value) - gold), abs(Fraction(gold))
         allowed = Fraction(tol)
-        if tol <= _DEFAULT_TOL and 0 < size < 1:
-            allowed *= size
+        if tol <= _DEFAULT_TOL and 0 < size < 1:  # of a tiny gold a millionth may be many times its size
+            allowed = min(allowed, size / 1000)
         return gap <= allowed or (rel is not None and gap <= Fraction(rel) * size)
 
 

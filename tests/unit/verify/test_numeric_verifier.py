@@ -236,3 +236,20 @@ def test_published_verdicts_on_math(published):
                 differing.append(entry["gt"])
     assert asked == 776
     assert differing == ["10{,}000"]
+
+
+@pytest.mark.parametrize(
+    ("candidate", "gold", "reward"),
+    [
+        ("1/3", "0.333333", 1),
+        ("0.666667", "2/3", 1),
+        ("0.33333", "1/3", 0),
+        ("2e-7", "1e-7", 0),
+        ("1.0005e-7", "1e-7", 1),
+        ("0.0000001", "0", 1),
+        ("100.0000005", "100", 1),
+        ("100.00001", "100", 0),
+    ],
+)
+def test_default_tolerance(candidate, gold, reward):
+    assert Numeric().score({"final_text": candidate, "answer": gold}).reward == reward
