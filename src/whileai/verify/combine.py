@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any as Anything
@@ -14,7 +15,7 @@ from whileai.verify.base import Verifier
 from whileai.verify.verdict import Verdict, as_reward
 
 
-class _Combined(Verifier):
+class _Combined(Verifier, ABC):
     """Judges of the same row, and one verdict of theirs."""
 
     needs_reference = False
@@ -56,8 +57,9 @@ class _Combined(Verifier):
         """Whether the verdict of a part settles the whole."""
         return False
 
+    @abstractmethod
     def _reward(self, verdicts: Sequence[Verdict]) -> int | float | None:
-        raise NotImplementedError
+        """The reward of the whole from the verdicts of its parts."""
 
     def _told(self, place: int, verdict: Verdict) -> str:
         """The reason of a part with its name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from fractions import Fraction
 
 from whileai.verify.algebra.prose import FUNCTIONS, GREEK, words
@@ -29,7 +30,7 @@ _MATRICES = words("matrix pmatrix bmatrix Bmatrix smallmatrix array vmatrix")
 _D = Node("sym", text="d")
 
 
-class Atoms:
+class Atoms(ABC):
     """The part of the reader that takes tokens and the smallest values."""
 
     def __init__(self, found: list[Token]) -> None:
@@ -71,33 +72,33 @@ class Atoms:
 
     # -- what larger readers know
 
+    @abstractmethod
     def items(self, stops: tuple[str, ...]) -> Node:
         """Items with separators between them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def sum(self) -> Node:
         """Terms with signs between them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def combined(self) -> Node:
         """A value or a combination of sets."""
-        raise NotImplementedError
 
+    @abstractmethod
     def factor(self) -> Node:
         """A value with its powers."""
-        raise NotImplementedError
 
+    @abstractmethod
     def exponent(self) -> Node:
         """What stands after a power sign."""
-        raise NotImplementedError
 
+    @abstractmethod
     def beside(self, left: Node) -> Node:
         """`left` with the factor written beside it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def operand(self) -> bool:
         """Whether the next token can begin a factor."""
-        raise NotImplementedError
 
     # -- atoms
 
