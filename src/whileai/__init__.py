@@ -25,6 +25,7 @@ _HOMES = {
     "eval_variance": "whileai.measure.eval_variance",
     "noise_band": "whileai.stats.noise",
     "holdout_size": "whileai.measure.holdout_size",
+    "judge_trust": "whileai.measure.judge_trust",
     "self_check": "whileai.measure.self_check",
     "select": "whileai.selection.select",
     "decontaminate": "whileai.selection.decontaminate",

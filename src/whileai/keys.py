@@ -143,6 +143,13 @@ def at_path(row: Any, path: str) -> Any:
     return row
 
 
+def has_path(row: Any, path: str) -> bool:
+    """Whether something stands at a dotted path, be it ``None``."""
+    head, _, name = path.rpartition(".")
+    inside = at_path(row, head) if head else row
+    return (isinstance(row, Mapping) and path in row) or (isinstance(inside, Mapping) and name in inside)
+
+
 def reference_of(row: Mapping[str, Any], field: str | None = None) -> Any:
     """The gold of a row, ``None`` where it has none.
 

@@ -205,6 +205,15 @@ class _Mark:
         self.spans: list[tuple[int, int]] = []
         self.values = array("d")
 
+    def filled(self, n: int) -> Any:
+        """The marker of each of `n` rows, NaN where it was not measured."""
+        import numpy as np
+
+        column = np.full(n, math.nan)
+        if self.spans:
+            column[self.rows()] = np.frombuffer(self.values)
+        return column
+
     def rows(self) -> Any:
         """The row of each value."""
         import numpy as np
