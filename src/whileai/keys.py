@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, TypeGuard
 
-Row = dict[str, Any]
-
 GOLD_NAMES = ("reference", "answer", "target", "solution", "label", "expected")
 SIDE_BLOCKS = ("info", "metadata")
 CUT_OFF_REASONS = frozenset({"length", "max_tokens", "max_output_tokens", "token_limit", "model_length", "truncated"})

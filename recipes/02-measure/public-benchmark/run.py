@@ -98,4 +98,7 @@ def real_models(path: Path) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except (wai.WaiError, FileNotFoundError) as error:
+        sys.exit(str(error))

@@ -13,7 +13,7 @@ from whileai.cli import options
 from whileai.cli.failures import explain, one_line
 from whileai.cli.terminal import drop_stdout
 
-DONE, SAID_NO, BAD, INTERRUPTED = 0, 1, 2, 130
+DONE, BAD, INTERRUPTED = 0, 2, 130
 
 
 def run() -> None:

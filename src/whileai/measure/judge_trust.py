@@ -13,7 +13,7 @@ from whileai.measure.trust import JudgeTrust, Sensitivity
 from whileai.readers.containers import as_list
 from whileai.result import Note
 from whileai.result.digits import count
-from whileai.scoring.judging import check_clock, land_verdicts
+from whileai.scoring.judging import land_verdicts
 from whileai.stats import agreement, exact, intervals, multiple
 from whileai.stats.quantiles import t_quantile
 from whileai.table.from_rows import REWARD_BOUND, TableBuilder, as_number
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 CALL = "judge_trust"
 DEFAULT_GOLD = "gold_reward"
+#: Seconds one verdict of a judge may take, as in `wai.rows`.
+VERDICT_SECONDS = 30.0
 Ends = tuple[float, float]
 
 
@@ -124,9 +126,8 @@ def _read(rows: Sequence[Mapping[str, Any]], judge: Any, gold: str) -> _Read:
     markers = {name: mark.filled(len(rows)) for name, mark in sorted(builder.marks.items())}
     lengths = np.array([len(keys.candidate_of(row) or "") for row in rows], dtype=np.float64)
     if scorer is not None:
-        check_clock(CALL, 30.0, None)
         rewards = np.full(len(rows), math.nan)
-        for place, verdict in land_verdicts(scorer, rows, timeout=30.0, workers=None):
+        for place, verdict in land_verdicts(scorer, rows, timeout=VERDICT_SECONDS, workers=None):
             rewards[place] = math.nan if verdict.reward is None else verdict.reward
     measures = {"length": lengths} | {f"marker:{name}": values for name, values in markers.items()}
     return _Read(rewards, labels, codes, measures, gold)

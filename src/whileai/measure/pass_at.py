@@ -88,7 +88,7 @@ class PassAt(Result):
             shown = {"pass@1": (None, None), "reward": (self.reward, self.intervals["reward"])}
         elif self.k == 1:
             shown = {"pass@1": (self.pass_at_1, self.intervals["pass_at_1"])}
-        parts = [f"{name} {_rate(value, ends)}" for name, (value, ends) in shown.items()]
+        parts = [f"{name} {d.rate_within(value, ends)}" for name, (value, ends) in shown.items()]
         if self.k > 1 and self.headroom is not None:
             parts.append(f"headroom {d.number(self.headroom, 2)}")
         size = f"({d.count(self.n_tasks, 'task')}, k={self.k})"
@@ -97,21 +97,15 @@ class PassAt(Result):
             below.insert(0, parts.pop())
         blocks: list[Block] = [Headline(f"{' | '.join(parts)} {size}", WIDEST), *map(Line, below)]
         if self.n_partial and self.pass_at_1 is not None:
-            blocks.append(Line(f"reward {_rate(self.reward, self.intervals['reward'])}, partial scores included"))
+            blocks.append(
+                Line(f"reward {d.rate_within(self.reward, self.intervals['reward'])}, partial scores included")
+            )
         if self._bounds is not None:
             low, high = self._bounds
             text = f"{d.count(self.n_unjudged, 'row')} of {self.n_rows:,} unjudged and skipped: pass@1 would be "
             ends = [d.number(end, d.decimals(high - low)) for end in (low, high)]
             blocks.append(Line(f"{text}{ends[0]} if all of them failed, {ends[1]} if all passed"))
         return [*blocks, *self.notes]
-
-
-def _rate(value: float | None, ends: Ends | None) -> str:
-    """A rate beside its interval."""
-    if value is None or ends is None:
-        return d.ABSENT
-    places = d.rate_decimals(ends[1] - ends[0], (value, *ends))
-    return f"{d.rate(value, places)} {d.rates(ends, places)}"
 
 
 def pass_at(data: Any, *, k: int | None = None, level: float = 0.95) -> PassAt:

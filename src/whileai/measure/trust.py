@@ -84,14 +84,14 @@ class JudgeTrust(Result):
             size = f"{d.count(self.n_labeled, 'labelled row')} of {self.n_rows:,}"
             return [Headline(f"not measured: the judge cannot be compared with gold ({size})"), *self.notes]
         tasks = d.count(self.n_tasks_labeled, "labelled task")
-        said = _rate(self.agreement, agreed)
+        said = d.rate_within(self.agreement, agreed)
         bar = d.given(self.min_agreement)
         head = f"{WORDS[self.verdict]}: the judge agrees with gold on {said} of {tasks}; the bar is {bar}"
         table = self.confusion
         leak, miss = self.leak or (None, None), self.miss or (None, None)
         rows = (
-            ("judge pass", f"{table['tp']:,}", f"{table['fp']:,}", f"passes {_rate(*leak)} of the failures"),
-            ("judge fail", f"{table['fn']:,}", f"{table['tn']:,}", f"fails {_rate(*miss)} of the passes"),
+            ("judge pass", f"{table['tp']:,}", f"{table['fp']:,}", f"passes {d.rate_within(*leak)} of the failures"),
+            ("judge fail", f"{table['fn']:,}", f"{table['tn']:,}", f"fails {d.rate_within(*miss)} of the passes"),
         )
         n = sum(table.values())
         passes = (table["tp"] + table["fn"]) / n
@@ -106,19 +106,11 @@ class JudgeTrust(Result):
             Table(("", "gold pass", "gold fail", ""), rows, "lrrl"),
         ]
         if self.corrected_pass_rate is not None:
-            fixed = _rate(self.corrected_pass_rate, self.intervals["corrected_pass_rate"])
+            fixed = d.rate_within(self.corrected_pass_rate, self.intervals["corrected_pass_rate"])
             blocks.append(Line(f"pass rate: {d.number(self.judge_pass_rate, 2)} by the judge, {fixed} corrected"))
         if self.sensitivity:
             blocks.append(_moves(self.sensitivity, 1 - self.level))
         return [*blocks, *self.notes]
-
-
-def _rate(value: float | None, ends: Ends | None) -> str:
-    """A rate beside its interval."""
-    if value is None or ends is None:
-        return d.ABSENT
-    places = d.rate_decimals(ends[1] - ends[0], (value, *ends))
-    return f"{d.rate(value, places)} {d.rates(ends, places)}"
 
 
 def _signed_rate(value: float | None, ends: Ends | None) -> str:
@@ -131,12 +123,5 @@ def _signed_rate(value: float | None, ends: Ends | None) -> str:
 
 def _moves(found: tuple[Sensitivity, ...], bar: float) -> Table:
     """One row for each thing the error was held against."""
-    rows = tuple(
-        (item.name, d.ABSENT if item.correlation is None else d.signed(item.correlation, 2), _p(item.p_adjusted, bar))
-        for item in found
-    )
+    rows = tuple((item.name, d.signed(item.correlation, 2), d.p_value(item.p_adjusted, bar)) for item in found)
     return Table(("error moves with", "correlation", "p (Holm)"), rows, "lrr")
-
-
-def _p(p: float | None, bar: float) -> str:
-    return d.ABSENT if p is None else d.p_value(p, bar)

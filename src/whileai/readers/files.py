@@ -19,8 +19,7 @@ from whileai.errors import RowError, sentence, shown
 LINES = (".jsonl", ".ndjson", ".jsonlines")
 KINDS = {**dict.fromkeys(LINES, "lines"), ".json": "json", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet"}
 PACKED = (".gz", ".zst")
-#: CSV columns that hold text whatever it looks like.
-TEXT_COLUMNS = frozenset({"task_id", "scenario_id", "prompt", "final_text", "reason", "judge_name", "judge_status"})
+#: CSV columns whose cells are numbers or truth values, and those that hold JSON; every other cell stays text.
 NUMBER_COLUMNS = frozenset({"reward", "gold_reward", "rollout_index", "truncated", "is_truncated"})
 JSON_COLUMNS = frozenset({"markers", "messages", "steps", "privileged", "judge_meta", "lineage", "calibration"})
 TRUTH = {"true": True, "false": False}

@@ -69,6 +69,14 @@ def rates(ends: tuple[float, float] | None, places: int) -> str:
     return f"[{ABSENT}]" if ends is None else f"[{rate(ends[0], places)}..{rate(ends[1], places)}]"
 
 
+def rate_within(value: float | None, ends: tuple[float, float] | None) -> str:
+    """A rate beside its interval, with as many digits as that supports: ``0.69 [0.25..0.93]``."""
+    if value is None or ends is None:
+        return ABSENT
+    places = rate_decimals(ends[1] - ends[0], (value, *ends))
+    return f"{rate(value, places)} {rates(ends, places)}"
+
+
 def spread(value: float | None) -> str:
     """A standard deviation or a band: two significant digits."""
     if value is None:

@@ -62,13 +62,15 @@ class Gated:
     def calibrated(self, places: list[int]) -> list[dict[str, Any]]:
         """Copies of the rows at `places`, each with its task's measured difficulty."""
         n, c = (counts.tolist() for counts in self.per_task())
-        found: dict[int, dict[str, Any]] = {}
+        tasks, first, of = np.unique(self.codes[places], return_index=True, return_inverse=True)
         with collector_paused():
             kept = [self.rows[place].copy() for place in places]
-            for row, code in zip(kept, self.codes[places].tolist(), strict=True):
-                if code not in found:
-                    found[code] = _calibration(self.task[code], row, n[code], c[code])
-                row["calibration"] = found[code]
+            each = [
+                _calibration(self.task[code], kept[row], n[code], c[code])
+                for code, row in zip(tasks.tolist(), first.tolist(), strict=True)
+            ]
+            for row, calibration in zip(kept, map(each.__getitem__, of.tolist()), strict=True):
+                row["calibration"] = calibration
         return kept
 
 

@@ -8,8 +8,6 @@ from functools import cached_property
 from itertools import repeat
 from typing import TYPE_CHECKING
 
-from whileai import keys
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -108,11 +106,6 @@ class TaskTable:
             return self.rates, self.n
         column = self.reward if metric == "reward" else self.markers[metric.removeprefix("marker:")]
         return column.mean, column.n
-
-    @cached_property
-    def prompt_digests(self) -> list[str | None]:
-        """A digest of each task's first prompt, equal on every machine."""
-        return [None if prompt is None else keys.digest(prompt) for prompt in self.prompts]
 
 
 def aligned(tables: Sequence[TaskTable]) -> list[Ints]:

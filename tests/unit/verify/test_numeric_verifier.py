@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from whileai.errors import ParamError
 from whileai.verify import Numeric
 from whileai.verify.reading.numbers import read_number, split_percent
-from whileai.verify.reading.stated import last_number
+from whileai.verify.reading.stated import final_number
 
 JUDGE = Numeric()
 
@@ -145,7 +145,7 @@ def test_every_integer_in_every_dress(number):
 def test_every_fraction(number):
     text = f"{number.numerator}/{number.denominator}"
     assert read_number(text) == number
-    assert last_number(f"Hence {text}.") == number
+    assert final_number(f"Hence {text}.").value == number
 
 
 @given(st.text())

@@ -81,12 +81,6 @@ def final_number(text: str) -> Reading | None:
     return _in_clause(text, last.end())
 
 
-def last_number(text: str) -> Fraction | None:
-    """The value of `final_number`, without its percent sign."""
-    reading = final_number(text)
-    return None if reading is None else Fraction(reading.value)
-
-
 def _capped(text: str) -> str:
     """The end of a text that is too long to read, without the number the cut may have gone through."""
     if len(text) <= READ_CHARACTERS:
