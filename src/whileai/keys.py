@@ -41,6 +41,11 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
+def prompt_code(text: str) -> int:
+    """The first 60 bits of the SHA-256 of `text` as UTF-8: a prompt in eight bytes, the same in every engine."""
+    return int(hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:15], 16)
+
+
 def default_task_id(prompt: str | Sequence[Mapping[str, Any]]) -> str:
     """``task_`` and the digest of the prompt; of a message list, of its canonical JSON, all turns included."""
     if not isinstance(prompt, str):

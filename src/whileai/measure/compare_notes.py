@@ -107,10 +107,10 @@ def _marker_notes(result: Comparison, a: TaskTable, b: TaskTable) -> list[Note]:
 def _prompt_note(arms: Arms) -> Note | None:
     """Tasks whose prompts differ between the arms."""
     a, b = arms.before, arms.after
-    if not a.prompts or not b.prompts or (a.task == b.task and a.prompts == b.prompts):
+    if a.task == b.task and a.prompts.same_texts(b.prompts):
         return None
-    pairs = zip(*(at.tolist() for at in arms.lines), strict=True)
-    differ = sum(a.prompts[x] != b.prompts[y] and None not in (a.prompts[x], b.prompts[y]) for x, y in pairs)
+    old, new = (table.prompts.codes[at] for table, at in zip((a, b), arms.lines, strict=True))
+    differ = int(((old != new) & (old != 0) & (new != 0)).sum())
     if not differ:
         return None
     text = f"the prompt differs between the arms in {count(differ, 'task')} of one id."

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from whileai.stats.exact import LIMB, Sums
+from whileai.table.prompts import Prompts
 from whileai.table.task_table import Column, TaskTable
 
 if TYPE_CHECKING:
@@ -143,4 +144,5 @@ def graded_table(k: int, passed: Ints, partial: Ints, reached: Ints) -> TaskTabl
     none = np.zeros(n, dtype=np.int64)
     sums = Sums(reached // STEPS, (reached % STEPS) << (LIMB - 2), none)  # a step is a quarter, 2**-2
     rows = np.full(n, k, dtype=np.int64)
-    return TaskTable(_names(n), rows - partial, passed, partial, none, Column(rows, sums), {}, n * k)
+    prompts = Prompts(np.zeros(n, dtype=bool))
+    return TaskTable(_names(n), rows - partial, passed, partial, none, Column(rows, sums), {}, n * k, 0, prompts)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from whileai.stats.exact import Sums, normalised
+from whileai.table.prompts import Prompts
 from whileai.table.task_table import Column, TaskTable
 
 WHOLE = frozenset({"tinyint", "smallint", "integer", "bigint", "utinyint", "usmallint", "uinteger", "ubigint"})
@@ -73,8 +74,8 @@ class _Query:
             "count(*) FILTER (reward > 0 AND reward < 1) AS n_partial",
             "count(*) FILTER (reward IS NULL OR isnan(reward)) AS n_unjudged",
             "count(*) FILTER (conflict) AS conflicts",
-            "min(prompt) AS prompt",
-            "coalesce(min(prompt) <> max(prompt), false) AS prompts_differ",
+            "coalesce(min(prompt) <> max(prompt), false) AS several",
+            "CASE WHEN min(prompt) = max(prompt) THEN ('0x' || substr(sha256(min(prompt)), 1, 15))::BIGINT END AS code",
             *_sums("reward", "reward", "reward > 0 AND reward < 1"),
         ]
         for place, name in enumerate(self.markers or []):
@@ -104,7 +105,7 @@ class _Query:
             n_marked = counts(f"m{place}_n")
             if n_marked.any():
                 columns[name] = Column(n_marked, _read_sums(found, f"m{place}"))
-        prompts = np.ma.filled(np.ma.asarray(found["prompt"], dtype=object), None).tolist()
+        several = np.ma.filled(found["several"], False).astype(bool)
         return TaskTable(
             task=np.ma.getdata(found["task"]).tolist(),
             n=n,
@@ -115,8 +116,7 @@ class _Query:
             markers=columns,
             n_rows=int(n_rows.sum()),
             n_id_conflicts=int(counts("conflicts").sum()),
-            n_prompt_conflicts=int(counts("prompts_differ").sum()),
-            prompts=prompts,
+            prompts=Prompts(several, codes=counts("code")),
         )
 
 

@@ -183,7 +183,6 @@ class TableBuilder:
             markers=markers,
             n_rows=self.n_rows,
             n_id_conflicts=tasks.n_id_conflicts,
-            n_prompt_conflicts=tasks.n_prompt_conflicts,
             prompts=tasks.prompts,
         )
 

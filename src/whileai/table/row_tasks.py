@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from whileai import keys
+from whileai.table.prompts import Prompts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,19 +65,16 @@ class Tasks:
     names : list of str
     codes : ndarray of int, shape (N,)
         The place of each row's task among them.
-    prompts : list of str or None
-        The prompt of each task; of several the first in the alphabet.
+    prompts : Prompts
+        The prompt of each task.
     n_id_conflicts : int
         Rows whose two ids differ.
-    n_prompt_conflicts : int
-        Tasks with more than one prompt.
     """
 
     names: list[str]
     codes: NDArray[np.int64]
-    prompts: list[str | None]
+    prompts: Prompts
     n_id_conflicts: int
-    n_prompt_conflicts: int
 
 
 class TaskReader:
@@ -137,9 +135,9 @@ class TaskReader:
         names = [task for task, _, _ in identities]
         if {str}.issuperset(map(type, names)) and len(set(names)) == len(names) and rows.all():
             prompts = [prompt if isinstance(prompt, str) else None for _, _, prompt in identities]
-            return Tasks(names, codes, prompts, n_id_conflicts, 0)
-        lines, names, merged, n_differ = _merged(identities, rows.tolist())
-        return Tasks(names, lines[codes], merged, n_id_conflicts, n_differ)
+            return Tasks(names, codes, Prompts(np.zeros(len(names), dtype=bool), prompts), n_id_conflicts)
+        lines, names, merged = _merged(identities, rows.tolist())
+        return Tasks(names, lines[codes], merged, n_id_conflicts)
 
     def _identities(self) -> list[tuple[Any, Any, Any]]:
         """Every identity that was numbered, in the order of the numbers."""
@@ -153,8 +151,8 @@ class TaskReader:
 
 def _merged(
     identities: Sequence[tuple[Any, Any, Any]], rows: Sequence[int]
-) -> tuple[NDArray[np.int64], list[str], list[str | None], int]:
-    """The task of each identity that has rows, the tasks with their prompts, and how many have several prompts."""
+) -> tuple[NDArray[np.int64], list[str], Prompts]:
+    """The task of each identity that has rows, and the tasks with their prompts."""
     import numpy as np
 
     line_of: dict[str, int] = {}
@@ -171,11 +169,13 @@ def _merged(
         if line == len(prompts):
             prompts.append(text)
         elif text is not None and text != prompts[line]:
-            old = prompts[line]
-            if old is not None:
+            if prompts[line] is None:
+                prompts[line] = text
+            else:
                 several.add(line)
-            prompts[line] = text if old is None else min(old, text)
-    return lines, list(line_of), prompts, len(several)
+    differ = np.zeros(len(prompts), dtype=bool)
+    differ[list(several)] = True
+    return lines, list(line_of), Prompts(differ, prompts)
 
 
 def _full(present: tuple[str, ...], value: Any) -> tuple[Any, Any, Any]:

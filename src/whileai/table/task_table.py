@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from whileai.stats.exact import Sums
+    from whileai.table.prompts import Prompts
 
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float64]
@@ -61,10 +62,8 @@ class TaskTable:
         All rows.
     n_id_conflicts : int
         Rows whose ``task_id`` and ``scenario_id`` differ.
-    n_prompt_conflicts : int
-        Tasks under whose id stand different prompts.
-    prompts : list of str or None
-        The prompt of each task, ``None`` where its rows have none; of several the first in the alphabet.
+    prompts : Prompts
+        What tells the prompts of the tasks apart.
     """
 
     task: list[str]
@@ -75,12 +74,16 @@ class TaskTable:
     reward: Column
     markers: dict[str, Column]
     n_rows: int
-    n_id_conflicts: int = 0
-    n_prompt_conflicts: int = 0
-    prompts: list[str | None] = field(default_factory=list, repr=False)
+    n_id_conflicts: int
+    prompts: Prompts
 
     def __len__(self) -> int:
         return len(self.task)
+
+    @property
+    def n_prompt_conflicts(self) -> int:
+        """Tasks under whose id stand different prompts."""
+        return self.prompts.n_several
 
     @cached_property
     def place(self) -> dict[str, int]:
