@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from whileai import keys
+from whileai.simulations._chat import as_json_text
 from whileai.simulations._parts import Message, Step
 from whileai.simulations._types import Rollout, Task
 from whileai.simulations._wire import all_dicts, copied, read_part, write_part
@@ -60,24 +60,14 @@ def _step_turns(step: Step, place: int) -> list[dict[str, Any]]:
         turns.append({"role": "user", "content": step.user})
     if step.tool is not None:
         call = step.id or f"call_{place}"
-        function = {"name": step.tool, "arguments": _as_text({} if step.arguments is None else step.arguments)}
+        function = {"name": step.tool, "arguments": as_json_text({} if step.arguments is None else step.arguments)}
         calls = [{"id": call, "type": "function", "function": function}]
         turns.append({"role": "assistant", "content": step.text or "", "tool_calls": calls})
-        result = "" if step.result is None else _as_text(step.result)
+        result = "" if step.result is None else as_json_text(step.result)
         turns.append({"role": "tool", "tool_call_id": call, "name": step.tool, "content": result})
     elif step.text is not None:
         turns.append({"role": "assistant", "content": step.text})
     return turns
-
-
-def _as_text(value: Any) -> str:
-    """A value as a message holds it: text as it is, else JSON, else what has no JSON form as Python writes it."""
-    if isinstance(value, str):
-        return value
-    try:
-        return json.dumps(value, ensure_ascii=False, default=str)
-    except (RecursionError, TypeError, ValueError):  # too deep, odd keys, recursive
-        return object.__repr__(value)
 
 
 def prompt_place(messages: Sequence[dict[str, Any]], prompt: str, *, first: bool) -> int | None:

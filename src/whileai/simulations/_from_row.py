@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from typing import Any
 
 from whileai.simulations._conversation import read_messages
@@ -34,7 +35,8 @@ def from_row(row: dict) -> tuple[Task, Rollout, list[Judgment], list[Marker]]:  
     ----------
     row : dict
         A row: stamped, from the engine, a training row, a pull from a platform, ingested telemetry, with JSON columns,
-        or with only some of the keys. It is not changed, and shares no dict or list with what comes out.
+        a log in ShareGPT's form, in response items or content blocks, or with only some of the keys. It is not changed,
+        and shares no dict or list with what comes out.
 
     Returns
     -------
@@ -61,6 +63,11 @@ def from_row(row: dict) -> tuple[Task, Rollout, list[Judgment], list[Marker]]:  
     """
     if not isinstance(row, dict):
         raise TypeError(f"from_row: row must be a dict; got {type(row).__name__}. Call it on one row at a time.")
+    return read_row(row, Counter())
+
+
+def read_row(row: dict[Any, Any], seen: Counter[str]) -> tuple[Task, Rollout, list[Judgment], list[Marker]]:
+    """`from_row` of a dict, which also counts what it met on the way; see `to_v1`."""
     row = copied(row)
     if is_stamped(row):
         stamped = True
@@ -68,7 +75,7 @@ def from_row(row: dict) -> tuple[Task, Rollout, list[Judgment], list[Marker]]:  
         names = tuple(row)
     else:
         stamped = False
-        task_id = to_v1(row)
+        task_id = to_v1(row, seen)
         names = ALWAYS + tuple(key for key in row if key not in ALWAYS)
     known: dict[Any, Any] = {}
     extra: dict[Any, Any] = {}

@@ -5,6 +5,8 @@
 - platform pulls have their steps under ``tool_trace``;
 - rows ingested from OpenTelemetry have a ``conversation_id``, which names the rollout;
 - flat rows have lists and dicts as JSON text in ``*_json`` columns;
+- logs of other tools have a ShareGPT ``conversations`` list, response items under ``input`` and ``output``, content
+  blocks with tool use in them, or a request beside its response;
 - loose rows have some of the keys.
 
 A stamped row is none of them: it is read as it is.
@@ -13,9 +15,12 @@ A stamped row is none of them: it is read as it is.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
 from whileai import keys
+from whileai.simulations._dialects import to_messages
+from whileai.simulations._trace import steps_of
 from whileai.simulations._wire import ALWAYS, SCHEMA_VERSION, all_dicts, task_id_of
 
 _LISTS = ("messages", "steps", "tool_trace", "ledger", "judgments", "behaviors")
@@ -36,13 +41,19 @@ def is_stamped(row: dict[str, Any]) -> bool:
     return isinstance(version, str) and version == SCHEMA_VERSION
 
 
-def to_v1(row: dict[str, Any]) -> str:
+def to_v1(row: dict[str, Any], seen: Counter[str]) -> str:
     """Bring an unstamped row to the keys of a stamped one, in place, and give its task's id.
+
+    Parameters
+    ----------
+    seen : Counter
+        Counts what was met on the way: the dialect, and what could not be read as what it was meant to be.
 
     There a cell that holds ``None`` or NaN is as good as absent, and a column's array is a list. What cannot be read
     stays where it is: a column that is no JSON, a trace that is no list of dicts.
     """
     _tidy(row)
+    to_messages(row, seen)
     prompt = _unfold_prompt(row)
     task_id = task_id_of(row)
     for key in ("task_id", "scenario_id"):
@@ -57,6 +68,10 @@ def to_v1(row: dict[str, Any]) -> str:
         candidate = keys.candidate_of({"messages": messages})
         if candidate is not None:
             row["final_text"] = candidate
+    if all_dicts(messages) and messages and row.get("steps") in (None, []):
+        steps = steps_of(messages, seen)
+        if steps:
+            row["steps"] = steps
     return task_id
 
 

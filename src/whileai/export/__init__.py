@@ -1,0 +1,1 @@
+"""Rows in, files for trainers and registries out; nothing privileged leaves."""
