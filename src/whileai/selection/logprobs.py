@@ -1,0 +1,142 @@
+"""The log-probabilities of a completion under the policy that made it and under a reference."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from whileai import keys, params
+from whileai.errors import ParamError
+from whileai.readers.containers import as_list
+
+#: Why a row has no part in the divergence, in words.
+LEFT_OUT = {
+    "no_student": "with no log-probabilities of their own",
+    "no_reference": "with none under the reference",
+    "other_tokens": "with another number of tokens on each side",
+    "other_text": "with another text on the reference's side",
+}
+
+
+@dataclass(frozen=True)
+class Side:
+    """A completion under one policy: its summed log-probability and, where known, its tokens and each of them."""
+
+    total: float
+    n_tokens: int | None
+    tokens: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Both:
+    """A completion under student and reference."""
+
+    log_ratio: float
+    n_tokens: int
+    tokens: tuple[tuple[float, ...], tuple[float, ...]] | None
+
+
+def both_sides(rows: Sequence[Mapping[str, Any]], ref: Any, call: str) -> list[Both | str]:
+    """Per row its two sides, or the name of the reason why not (`LEFT_OUT`)."""
+    named = _key(rows, ref, call)
+    found = [_at_key(row, named) for row in rows] if named is not None else _of_rows(rows, ref, call)
+    return [_both(side_of(row), other) for row, other in zip(rows, found, strict=True)]
+
+
+def side_of(row: Mapping[str, Any]) -> Side | None:
+    """The side of the policy that made a row: from ``token_logprobs``, ``logprob`` and ``n_tokens``, or its steps."""
+    tokens = _numbers(row.get("token_logprobs"))
+    total, size = _number(row.get("logprob")), _count(row.get("n_tokens"))
+    if tokens is not None and (size is None or size == len(tokens)):
+        return Side(math.fsum(tokens), len(tokens), tokens)
+    if total is not None:
+        return Side(total, size)
+    steps = row.get("steps")
+    if keys.is_messages(steps):
+        parts = [(_number(step.get("logprob")), _count(step.get("n_tokens"))) for step in steps]
+        known = [(part, n) for part, n in parts if part is not None and n is not None]
+        if known:
+            return Side(math.fsum(part for part, _ in known), sum(n for _, n in known))
+    return None
+
+
+def _key(rows: Sequence[Mapping[str, Any]], ref: Any, call: str) -> str | None:
+    """`ref` where it names a key of the rows; ``None`` where it is data."""
+    if not isinstance(ref, str):
+        return None
+    if any(keys.has_path(row, ref) for row in rows):
+        return ref
+    if any(sign in ref for sign in ("/", "\\", ".", "*")) or os.path.exists(ref):  # noqa: PTH110 - may be a glob
+        return None
+    known = sorted({str(name) for row in rows[:50] for name in row})
+    raise ParamError.of(call, "ref", "a key of the rows, or rows", ref, params.near_miss(ref, known))
+
+
+def _at_key(row: Mapping[str, Any], key: str) -> Side | str:
+    """The reference's side under a key: a sum, a list of one number a token, or a block as rows have it."""
+    value = keys.at_path(row, key)
+    if isinstance(value, Mapping):
+        return side_of(value) or "no_reference"
+    tokens = _numbers(value)
+    if tokens is not None:
+        return Side(math.fsum(tokens), len(tokens), tokens)
+    total = _number(value)
+    return "no_reference" if total is None else Side(total, None)
+
+
+def _of_rows(rows: Sequence[Mapping[str, Any]], ref: Any, call: str) -> list[Side | str]:
+    """The reference's side of each row, from the row of `ref` with the same task, index and text."""
+    others: defaultdict[tuple[Any, Any], list[Mapping[str, Any]]] = defaultdict(list)
+    for other in as_list(ref, call, "ref"):
+        others[keys.task_of(other), other.get("rollout_index")].append(other)
+    found: list[Side | str] = []
+    for row in rows:
+        same = others.get((keys.task_of(row), row.get("rollout_index")), [])
+        text = keys.candidate_of(row)
+        fitting = [other for other in same if keys.candidate_of(other) in (None, text)]
+        if len(fitting) > 1:
+            fitting = [other for other in fitting if other.get("rollout_id") == row.get("rollout_id")] or fitting
+        sides = [side for other in fitting if (side := side_of(other)) is not None]
+        found.append(sides[0] if sides else "other_text" if same and not fitting else "no_reference")
+    return found
+
+
+def _both(student: Side | None, reference: Side | str) -> Both | str:
+    if student is None:
+        return "no_student"
+    if isinstance(reference, str):
+        return reference
+    size = student.n_tokens if student.n_tokens is not None else reference.n_tokens
+    if reference.n_tokens not in (None, size) or not size:
+        return "other_tokens"
+    tokens = None
+    if student.tokens is not None and reference.tokens is not None:
+        tokens = (student.tokens, reference.tokens)
+    return Both(student.total - reference.total, size, tokens)
+
+
+def _number(value: Any) -> float | None:
+    """A finite number as a float, ``None`` for anything else."""
+    if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
+        value = value.item()
+    real = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return float(value) if real and math.isfinite(value) else None
+
+
+def _count(value: Any) -> int | None:
+    number = _number(value)
+    return int(number) if number is not None and number >= 0 and number.is_integer() else None
+
+
+def _numbers(value: Any) -> tuple[float, ...] | None:
+    """A list of finite numbers, ``None`` for anything else."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if not isinstance(value, (list, tuple)) or not value:
+        return None
+    read = [_number(item) for item in value]
+    return None if None in read else tuple(item for item in read if item is not None)
