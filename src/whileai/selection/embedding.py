@@ -19,46 +19,44 @@ Embed = Callable[[list[str]], Any]
 BATCH = 1024
 
 
-def nearest(embed: Embed, texts: Sequence[str], against: Sequence[str], threshold: float) -> dict[int, Match]:
-    """The texts whose cosine with one of `against` reaches the threshold, by place, with the nearest one."""
-    import numpy as np
+class Embedded:
+    """The eval's texts as vectors, to find the nearest one to other texts."""
 
-    if not texts or not against:
-        return {}
-    distinct = list(dict.fromkeys([*against, *texts]))
-    places = {text: place for place, text in enumerate(distinct)}
-    vectors = _unit_vectors(embed, distinct)
-    other = vectors[[places[text] for text in against]]
-    found = {}
-    for start in range(0, len(texts), BATCH):
-        chunk = texts[start : start + BATCH]
-        cosine = vectors[[places[text] for text in chunk]] @ other.T
-        best = np.argmax(cosine, axis=1)
-        for place, (column, value) in enumerate(zip(best.tolist(), cosine.max(axis=1).tolist(), strict=True)):
-            # rounding must not part a vector from itself at a threshold of 1
-            if value >= threshold - 1e-12:
-                found[start + place] = Match("embedding", column, min(1.0, value))
-    return found
+    def __init__(self, embed: Embed, against: Sequence[str], threshold: float) -> None:
+        self.embed, self.threshold = embed, threshold
+        self.vectors = _unit_vectors(embed, against)
+
+    def nearest(self, texts: Sequence[str]) -> dict[int, Match]:
+        """The texts whose cosine with one of the eval's reaches the threshold, by place, with the nearest one."""
+        found = {}
+        for start in range(0, len(texts), BATCH):
+            vectors = _unit_vectors(self.embed, texts[start : start + BATCH], self.vectors.shape[1])
+            cosine = vectors @ self.vectors.T
+            best = cosine.argmax(axis=1)
+            for place, (column, value) in enumerate(zip(best.tolist(), cosine.max(axis=1).tolist(), strict=True)):
+                # rounding must not part a vector from itself at a threshold of 1
+                if value >= self.threshold - 1e-12:
+                    found[start + place] = Match("embedding", column, min(1.0, value))
+        return found
 
 
-def _unit_vectors(embed: Embed, texts: list[str]) -> Floats:
-    """One vector of length 1 per text."""
+def _unit_vectors(embed: Embed, texts: Sequence[str], width: int | None = None) -> Floats:
+    """One vector of length 1 per text, all of `width` numbers."""
     import numpy as np
 
     parts: list[Floats] = []
     for start in range(0, len(texts), BATCH):
         chunk = texts[start : start + BATCH]
         part = _checked(embed(list(chunk)), len(chunk))
-        if parts and part.shape[1] != parts[0].shape[1]:
-            raise _wrong("vectors of one length", f"{parts[0].shape[1]} and {part.shape[1]} numbers")
-        parts.append(part)
-    vectors = np.concatenate(parts)
-    largest = np.abs(vectors).max(axis=1, keepdims=True)
-    if not largest.all():
-        raise _wrong("vectors that are not all zero", texts[int(np.argmin(largest))])
-    vectors = vectors / largest  # squares of very large or small numbers would leave the range of floats
-    scaled: Floats = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return scaled
+        width = part.shape[1] if width is None else width
+        if part.shape[1] != width:
+            raise _wrong("vectors of one length", f"{width} and {part.shape[1]} numbers")
+        largest = np.abs(part).max(axis=1, keepdims=True)
+        if not largest.all():
+            raise _wrong("vectors that are not all zero", chunk[int(np.argmin(largest))])
+        part = part / largest  # squares of very large or small numbers would leave the range of floats
+        parts.append(part / np.linalg.norm(part, axis=1, keepdims=True))
+    return np.concatenate(parts)
 
 
 def _checked(value: Any, n_texts: int) -> Floats:

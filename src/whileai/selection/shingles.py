@@ -27,12 +27,30 @@ class Vocabulary(dict[str, int]):
 
     def __init__(self) -> None:
         super().__init__()
+        self.words: list[str] = []
         self.weights: list[int] = []
 
     def __missing__(self, word: str) -> int:
         self[word] = number = len(self)
+        self.words.append(word)
         self.weights.append(weight(word))
         return number
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _vocabulary_of, (self.words,)
+
+    def forget(self, size: int) -> None:
+        """Drop all but the first `size` words."""
+        for word in self.words[size:]:
+            del self[word]
+        del self.words[size:], self.weights[size:]
+
+
+def _vocabulary_of(words: Iterable[str]) -> Vocabulary:
+    vocabulary = Vocabulary()
+    for word in words:
+        vocabulary[word]  # met in this order, it has this number
+    return vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +127,16 @@ def batches(keys: Sequence[str], vocabulary: Vocabulary, size: int = 1 << 20) ->
 
 def weight_of(key: str) -> int:
     """What the words of a text weigh together; `WORD` per word of a spaced script."""
-    return sum(map(weight, key.split()))
+    return WORD * len(key.split()) if key.isascii() else sum(map(weight, key.split()))
+
+
+def long_enough(batch: Batch, n: int) -> NDArray[np.bool_]:
+    """Which texts of a batch weigh as much as `n` words of a spaced script."""
+    import numpy as np
+
+    ends_at = np.concatenate([np.zeros(1, np.int64), np.cumsum(batch.weights)])
+    enough: NDArray[np.bool_] = np.diff(ends_at[batch.bounds]) >= n * WORD
+    return enough
 
 
 def grams(batch: Batch, n: int) -> Grams:

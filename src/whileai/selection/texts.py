@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +14,8 @@ from whileai.readers.containers import sources
 from whileai.selection.words import key_of
 
 CALL = "decontaminate"
+#: Texts that weights of words are learned from, beside the eval's: enough to know what is common.
+SAMPLE = 20_000
 
 
 @dataclass(slots=True)
@@ -29,15 +32,12 @@ class Texts:
         The row it was first met on.
     of_row : list of list of int
         Per row, the places of its texts; empty where it has none.
-    unread : dict
-        Per field, how many rows have no text in it.
     """
 
     keys: list[str] = field(default_factory=list)
     originals: list[str] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
     of_row: list[list[int]] = field(default_factory=list)
-    unread: dict[str, int] = field(default_factory=dict)
     _places: dict[str, int] = field(default_factory=dict)
     _known: dict[str, int] = field(default_factory=dict)
 
@@ -70,23 +70,36 @@ def field_names(fields: Any) -> tuple[str, ...]:
     raise ParamError.of(CALL, "fields", "a name or a list of names of keys on the rows", fields)
 
 
-def texts_of_rows(rows: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> Texts:
-    """The texts of the training rows; a field that is on none of them is an error."""
-    found = Texts(unread=dict.fromkeys(fields, 0))
+def texts_of_rows(rows: Sequence[Mapping[str, Any]], fields: Sequence[str]) -> tuple[list[list[str]], dict[str, int]]:
+    """Per training row its texts, and per field how many rows have none in it; a field on no row is an error."""
+    unread = dict.fromkeys(fields, 0)
     missing = set(fields)
+    found = []
     for row in rows:
         missing -= {name for name in missing if has_field(row, name)}
-        _add_row(found, row, fields)
+        found.append(_texts_of(row, fields, unread))
     if missing and rows:
         name = next(name for name in fields if name in missing)
         known = dict.fromkeys(str(key) for row in rows[:1000] for key in row)
         raise ParamError.of(CALL, "fields", "keys on the rows", name, near_miss(name, known))
-    return found
+    return found, unread
+
+
+def sample_of(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Some of the texts as `words.key_of` writes them: all of a few, else about `SAMPLE`, whatever their order."""
+    step = max(1, sum(map(len, rows)) // SAMPLE)
+    some = {text: None for row in rows for text in row if step == 1 or _checksum(text) % step == 0}
+    return list(dict.fromkeys(key for key in map(key_of, some) if key))
+
+
+def _checksum(text: str) -> int:
+    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
 def texts_against(data: Any, fields: Sequence[str]) -> tuple[Texts, list[str | None]]:
     """The texts of what is checked against, rows or plain strings, and the task of each of its rows."""
-    found = Texts(unread=dict.fromkeys(fields, 0))
+    found = Texts()
+    unread = dict.fromkeys(fields, 0)
     tasks: list[str | None] = []
     known: dict[str, None] = {}
     readable = False
@@ -97,7 +110,7 @@ def texts_against(data: Any, fields: Sequence[str]) -> tuple[Texts, list[str | N
                 tasks.append(None)
                 readable = True
             elif isinstance(item, Mapping):
-                _add_row(found, item, fields)
+                found.add(_texts_of(item, fields, unread))
                 tasks.append(keys.task_of(item))
                 readable = readable or any(has_field(item, name) for name in fields)
                 if len(tasks) <= 1000:
@@ -111,15 +124,16 @@ def texts_against(data: Any, fields: Sequence[str]) -> tuple[Texts, list[str | N
     return found, tasks
 
 
-def _add_row(found: Texts, row: Mapping[str, Any], fields: Sequence[str]) -> None:
+def _texts_of(row: Mapping[str, Any], fields: Sequence[str], unread: dict[str, int]) -> list[str]:
+    """The texts of one row; a field without one is counted."""
     texts = []
     for name in fields:
         text = text_in(row, name)
         if text is None or not text.strip():
-            found.unread[name] += 1
+            unread[name] += 1
         else:
             texts.append(text)
-    found.add(texts)
+    return texts
 
 
 def has_field(row: Mapping[str, Any], name: str) -> bool:
