@@ -47,8 +47,34 @@ AFTER = rows(passes(300, 60), lengths(310, 4), lang=lambda i: ["de", "en", "fr"]
 WORSE = rows(passes(300, 20), lengths(310, 4), lang=lambda i: ["de", "en", "fr"][i % 3])
 
 
+def in_passages(groups):
+    """Tasks of which a dozen ask about one passage."""
+    return rows(groups, info=lambda i: {"passage": f"p{i // 12}"})
+
+
+def odd_passages(groups):
+    """The same with some that ask about none, and one that asks about two."""
+    found = in_passages(groups)
+    found[0]["info"] = found[13]["info"] = {}
+    return [*found, {**found[-1], "info": {"passage": "p1"}}]
+
+
 def other_ids(found):
     return [{**row, "task_id": f"q-{row['task_id']}"} for row in found]
+
+
+def replies(pull):
+    """Thirty tasks of six replies, half of which pass; a pass is `pull` steps longer."""
+    found = rows(
+        [[int((i + j) % 2) for j in range(6)] for i in range(30)], lambda i, j: {"a": (i * j) % 5, "b": j // 3}
+    )
+    return [{**row, "final_text": "x" * (20 + i * 7 % 11 + pull * row["reward"])} for i, row in enumerate(found)]
+
+
+def sided(groups, version="m@1", base=-9.5):
+    """Rows with log-probabilities under a student and, where given, a reference."""
+    found = rows(groups, logprob=lambda i: -9.0 - i, n_tokens=lambda i: 10 + i, policy_version=lambda i: version)
+    return [{**row, "base": None if base is None else base + row["logprob"] / 9} for row in found]
 
 
 def without_markers(found):
@@ -66,6 +92,18 @@ def some_odd(found):
     return odd
 
 
+def covered(n=None, fires=True, **options):
+    """The coverage of a run of the two tools of a shop."""
+    from engine_tools import PROMPT, SHOP
+    from whileai.engine.coverage import coverage_of
+    from whileai.engine.plan import Plan
+
+    plan = Plan(SHOP, PROMPT, **options)
+    n = n or plan.n_to_cover()
+    ledgers = {s.task_id: [{"mode": s.fault.mode}] if s.fault and fires else [] for s in plan.take(n)}
+    return coverage_of(plan, n, [{"task_id": task, "ledger": ledger} for task, ledger in ledgers.items()])
+
+
 CASES = {
     "pass_at": lambda: wai.pass_at(rows(EXAMPLE)),
     "pass_at_one_try": lambda: wai.pass_at(rows(passes(500, 60))),
@@ -81,6 +119,10 @@ CASES = {
     "pass_at_k_too_large": lambda: wai.pass_at(rows(EXAMPLE), k=9),
     "pass_at_odd_ids": lambda: wai.pass_at(some_odd(BEFORE)),
     "pass_at_level": lambda: wai.pass_at(rows([[1]] * 10), level=0.999),
+    "pass_at_clusters": lambda: wai.pass_at(in_passages(passes(120, 60, 2)), cluster="info.passage"),
+    "pass_at_few_clusters": lambda: wai.pass_at(in_passages([[1, 0, 1, 1]] * 30 + [[0]] * 30), cluster="info.passage"),
+    "pass_at_clusters_all_pass": lambda: wai.pass_at(in_passages([[1]] * 60), cluster="info.passage"),
+    "pass_at_clusters_odd": lambda: wai.pass_at(odd_passages(passes(60, 60)), cluster="info.passage"),
     "compare": lambda: wai.compare(rows(EXAMPLE), rows(TUNED)),
     "compare_itself": lambda: wai.compare(rows(EXAMPLE), rows(EXAMPLE)),
     "compare_improved": lambda: wai.compare(BEFORE, AFTER, lower_is_better=["marker:chars"]),
@@ -103,6 +145,20 @@ CASES = {
         rows(EXAMPLE * 5, lengths(10, 1)), rows(EXAMPLE * 5, lengths(20, 2)), proxy="marker:chars"
     ),
     "compare_slices": lambda: wai.compare(BEFORE, AFTER, by="lang", level=0.9),
+    "compare_clusters": lambda: wai.compare(
+        in_passages(passes(240, 35)), in_passages(passes(240, 60)), cluster="info.passage"
+    ),
+    "compare_few_clusters": lambda: wai.compare(
+        in_passages(passes(48, 35)), in_passages(passes(48, 60)), cluster="info.passage"
+    ),
+    "compare_one_cluster": lambda: wai.compare(
+        in_passages(passes(9, 35)), in_passages(passes(9, 60)), cluster="info.passage", by="task_id"
+    ),
+    "compare_many_slices": lambda: wai.compare(
+        rows(passes(300, 35), town=lambda i: f"town {i * i // 700}"),
+        rows(passes(300, 60), town=lambda i: f"town {i * i // 700}" if i else None),
+        by="town",
+    ),
     "compare_reward": lambda: wai.compare(rows([[0.5]] * 8), rows([[0.6]] * 8), target="reward"),
     "compare_marker": lambda: wai.compare(BEFORE, AFTER, target="marker:chars", run_std=50, run_std_runs=4),
     "compare_odd_rows": lambda: wai.compare(BEFORE, some_odd(AFTER), run_std=0.01, run_std_runs=5),
@@ -131,6 +187,22 @@ CASES = {
     "select_rl_no_rows": lambda: wai.select([], mode="rl").report,
     "select_sft": lambda: wai.select(rows(EXAMPLE), mode="sft", per_task=2, target=5).report,
     "select_sft_nothing": lambda: wai.select(rows([[0, 0]]), mode="sft").report,
+    "hack_scan": lambda: wai.hack_scan(replies(3)),
+    "hack_scan_clean": lambda: wai.hack_scan(replies(0), endorsed=["marker:b"]),
+    "hack_scan_thin": lambda: wai.hack_scan(rows(EXAMPLE)),
+    "hack_scan_no_rows": lambda: wai.hack_scan([]),
+    "calibrate": lambda: wai.calibrate(sided(EXAMPLE), ref="base"),
+    "calibrate_students": lambda: wai.calibrate(sided(EXAMPLE) + sided(TUNED, "m@2", None), ref="base"),
+    "calibrate_no_rows": lambda: wai.calibrate([]),
+    "publish_gate": lambda: wai.publish_gate(rows(EXAMPLE, judge_name=lambda _: "Numeric"), mode="rl"),
+    "publish_gate_refused": lambda: wai.publish_gate(
+        rows([[1] * 3] * 9, usable=lambda i: i > 0), mode="rl", holdout=["Question 3"], strict=True
+    ),
+    "coverage": covered,
+    "coverage_thin": lambda: covered(16, seeds=[{"prompt": "Where is my order?"}]),
+    "coverage_never_reached": lambda: covered(fires=False),
+    "coverage_no_faults": lambda: covered(fault_rate=0),
+    "publish_gate_no_rows": lambda: wai.publish_gate([], mode="sft"),
 }
 
 

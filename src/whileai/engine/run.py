@@ -149,6 +149,8 @@ class Run:
     async def _work(self, slots: Iterator[Slot]) -> None:
         passed = 0
         for slot in slots:
+            if self.stopped_because is not None:  # a worker that is cancelled while it does not wait goes on to here
+                return
             situation = await self._situation(slot.situation)
             if situation is None:
                 return

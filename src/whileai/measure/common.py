@@ -29,7 +29,20 @@ def table_notes(table: TaskTable, arm: str = "") -> list[Note]:
     if table.n_prompt_conflicts:
         text = f"one id stands on different prompts in {count(table.n_prompt_conflicts, 'task')}{where}."
         notes.append(Note("prompt_conflict", text, "Give each prompt a task_id of its own."))
-    return notes
+    return [*notes, *fill_notes(table, arm), *table.reading]
+
+
+def fill_notes(table: TaskTable, arm: str = "") -> list[Note]:
+    """The note on rows that tell no rate, none where there are none."""
+    if not table.n_fill:
+        return []
+    where = f" of {arm}" if arm else ""
+    were = "was" if table.n_fill == 1 else "were"
+    text = (
+        f"{count(table.n_fill, 'row')}{where} {were} left out: they were added because of earlier outcomes, so they "
+        "tell no rate."
+    )
+    return [Note("fill_rows", text, "pass^k and pass@k beyond the rest need repeat_policy='fixed'.")]
 
 
 def unjudged_note(n: int, n_rows: int, where: str = "") -> Note | None:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from whileai import keys, params
+from whileai import params
 from whileai.errors import ParamError
 from whileai.measure.common import RATES, check_metric
 from whileai.measure.compare_notes import comparison_notes
 from whileai.measure.comparison import Comparison, Delta
+from whileai.measure.grouping import shared_grouping
 from whileai.measure.paired import Arms, adjusted, paired_delta
+from whileai.measure.slices import sliced
 from whileai.readers.containers import as_list
-from whileai.stats import power
+from whileai.result import Note
+from whileai.stats import clustered, power
 from whileai.stats.noise import noise_band
+from whileai.table.clusters import Labels, check_found, check_key, labelled_table
 from whileai.table.intake import as_table
 from whileai.table.task_table import TaskTable
 
@@ -34,6 +37,7 @@ def compare(
     run_std: float | None = None,
     run_std_runs: int | None = None,
     by: str | None = None,
+    cluster: str | None = None,
     level: float = 0.95,
 ) -> Comparison:
     """Whether `after` is better than `before`: the change on common tasks, its interval, an exact test, a verdict.
@@ -56,7 +60,12 @@ def compare(
     run_std_runs : int, optional
         The runs behind `run_std`; the band is then Student's at one less.
     by : str, optional
-        A key of the rows (a dotted path); each of its values becomes a slice.
+        A key of the rows (a dotted path); each of its values becomes a slice. A slice with fewer tasks than the exact
+        test needs is named in a note.
+    cluster : str, optional
+        A key of the rows that several tasks share, as the passage they ask about or the repository they mend. Tasks of
+        one cluster may resemble one another: intervals are then over clusters, and the test turns whole clusters. The
+        change stays the mean over tasks. Tasks without the key are clusters of their own; a value on one arm is enough.
     level : float
         Of intervals and tests.
 
@@ -70,13 +79,17 @@ def compare(
         A metric, marker or key that the data does not have, with the near miss; a number outside its bound.
     RowError
         A row that cannot be read.
+    TypeError
+        What is no data; a TaskTable, which has no keys, where `by` or `cluster` is given.
 
     Notes
     -----
     ``improved`` needs both the interval above 0 and the exact sign-flip p below ``1 - level``; where only one holds,
     the verdict is ``no_difference`` and a note says which. The interval is Bonett and Price's (2012) carried to several
     rows a task, with a rule-of-three floor; the test is the exact permutation of signs (Pagano and Tritchler 1983),
-    McNemar's where every task has one row. Metrics other than the target are judged by their Holm-adjusted p-value.
+    McNemar's where every task has one row. Metrics other than the target are judged by their Holm-adjusted p-value,
+    slices by one over the slices that have enough tasks. With `cluster`, clusters stand for tasks in all of it, with
+    the clustered variance of Miller 2024 (arXiv:2411.00640, section 2.2; `whileai.stats.clustered`).
 
     Examples
     --------
@@ -87,12 +100,20 @@ def compare(
     'improved'
     """
     _check_numbers(run_std, run_std_runs, level)
+    paths = {name: path for name, path in (("by", by), ("cluster", cluster)) if path is not None}
+    for name, path in paths.items():
+        check_key("compare", name, path, {"before": before, "after": after})
     if by is not None:
-        _check_by(by, before, after)
-    rows = None if by is None else (as_list(before, "compare", "before"), as_list(after, "compare", "after"))
-    if rows is not None:
-        before, after = rows
-    arms = Arms(as_table(before, "compare", "before"), as_table(after, "compare", "after"))
+        before, after = as_list(before, "compare", "before"), as_list(after, "compare", "after")
+    read = [_read(data, arm, list(paths.values())) for data, arm in ((before, "before"), (after, "after"))]
+    for name, path in paths.items():
+        check_found("compare", name, path, [labels[path] for _, labels in read], [before, after])
+    arms = Arms(read[0][0], read[1][0])
+    notes: list[Note] = []
+    if cluster is not None:
+        grouping = shared_grouping(read[0][1][cluster], read[1][1][cluster], arms.lines)
+        arms.clusters = grouping.codes
+        notes += grouping.notes
     asked = Asked(
         target=target,
         guards=_names(must_not_regress, "must_not_regress"),
@@ -103,8 +124,19 @@ def compare(
         run_std_runs=run_std_runs,
     )
     asked.check(arms)
-    slices = {} if rows is None else _slices(rows, str(by), asked)
-    return _compared(arms, asked, slices)
+    if by is None:
+        return _compared(arms, asked, {}, notes)
+    labels = read[0][1][by], read[1][1][by]
+    lower = target in asked.lower
+    found = sliced(arms, labels, (before, after), target=target, lower=lower, level=level)
+    return _compared(arms, asked, found.deltas, [*found.notes, *notes])
+
+
+def _read(data: Any, arm: str, paths: Sequence[str]) -> tuple[TaskTable, dict[str, Labels]]:
+    """The table of an arm, and what stands on its rows at some paths."""
+    if paths:
+        return labelled_table(data, "compare", arm, paths)
+    return as_table(data, "compare", arm), {}
 
 
 def _check_numbers(run_std: Any, runs: Any, level: Any) -> None:
@@ -144,18 +176,6 @@ class Asked:
         return noise_band(self.run_std, df=df, level=self.level)
 
 
-def _check_by(by: Any, before: Any, after: Any) -> None:
-    """Slices need a key, and the rows it stands on."""
-    if not isinstance(by, str):
-        raise ParamError.of("compare", "by", "a key of the rows", by)
-    for arm, data in (("before", before), ("after", after)):
-        if isinstance(data, TaskTable):
-            message = (
-                f"compare: {arm} must be rows where by= is given; got a TaskTable. It has counts of tasks, no keys."
-            )
-            raise TypeError(message)
-
-
 def _names(value: Any, where: str) -> list[str]:
     """Metric names; one string is one name."""
     if isinstance(value, str):
@@ -172,30 +192,6 @@ def _all_metrics(arms: Arms, asked: Asked) -> dict[str, Delta]:
     names = [asked.target, *others] if asked.target in arms.metrics else others
     found = {name: paired_delta(arms, name, name in asked.lower, asked.level) for name in names}
     return adjusted(found, asked.target, asked.level)
-
-
-def _slices(rows: tuple[list[Any], list[Any]], by: str, asked: Asked) -> dict[str, Delta]:
-    """The target on each value of a key of the rows, Holm-adjusted over the values."""
-    before, after = (_grouped(arm, by) for arm in rows)
-    if not before and not after:
-        names = sorted({str(name) for arm in rows for row in arm[:50] for name in row})
-        raise ParamError.of("compare", "by", "a key of the rows", by, params.near_miss(by, names))
-    found = {}
-    for value in sorted({*before, *after}):
-        a = as_table(before.get(value, []), "compare", "before")
-        b = as_table(after.get(value, []), "compare", "after")
-        found[value] = paired_delta(Arms(a, b), asked.target, asked.target in asked.lower, asked.level)
-    return adjusted(found, None, asked.level)
-
-
-def _grouped(rows: list[Any], by: str) -> dict[str, list[Any]]:
-    """Rows by the value of a key; rows without it are in no group."""
-    groups: defaultdict[str, list[Any]] = defaultdict(list)
-    for row in rows:
-        value = keys.at_path(row, by)
-        if not keys.is_missing(value):
-            groups[keys.task_name(value)].append(row)
-    return groups
 
 
 @dataclass(frozen=True)
@@ -221,7 +217,7 @@ def decide(arms: Arms, asked: Asked) -> Decision:
     return Decision(verdict, main, band, metrics)
 
 
-def _compared(arms: Arms, asked: Asked, slices: dict[str, Delta]) -> Comparison:
+def _compared(arms: Arms, asked: Asked, slices: dict[str, Delta], notes: Sequence[Note]) -> Comparison:
     """The comparison put together."""
     decision = decide(arms, asked)
     verdict, main, metrics = decision.verdict, decision.main, decision.metrics
@@ -252,11 +248,12 @@ def _compared(arms: Arms, asked: Asked, slices: dict[str, Delta]) -> Comparison:
         detectable_effect=detectable,
         tasks_needed=needed,
         slices=slices,
+        n_clusters=main.n_clusters,
         _moved=arms.moved(asked.target, main.lower_is_better) if main.delta is not None else (0, 0, 0),
         _guards=tuple(name for name in dict.fromkeys(asked.guards) if name != asked.target),
         _run_std_runs=asked.run_std_runs,
     )
-    return replace(result, notes=tuple(comparison_notes(result, arms, asked.run_std_runs)))
+    return replace(result, notes=tuple(comparison_notes(result, arms, asked.run_std_runs, notes)))
 
 
 def _plan(arms: Arms, main: Delta, verdict: str, asked: Asked) -> tuple[float | None, int | None]:
@@ -270,7 +267,14 @@ def _plan(arms: Arms, main: Delta, verdict: str, asked: Asked) -> tuple[float | 
     if asked.target == "pass_at_1":
         sizes = np.concatenate([arms.before.n[arms.lines[0]], arms.after.n[arms.lines[1]]])
         k = int(np.median(sizes[sizes > 0]))
-    detectable = power.detectable_effect(pairs.std, pairs.n, k, asked.level, POWER)
+    n, std, tasks_each = pairs.n, pairs.std, 1.0
+    if pairs.clusters is not None and pairs.n_units < pairs.n:
+        spread = clustered.spread_of(pairs.changes, pairs.clusters)
+        n, k = round(spread.size), 2  # and so does the mean of several tasks
+        std, tasks_each = math.sqrt(spread.variance * spread.size), pairs.n / spread.size
+        if n < 2:
+            return None, None
+    detectable = power.detectable_effect(std, n, k, asked.level, POWER)
     if verdict != "no_difference" or not main.delta:
         return detectable, None
-    return detectable, power.n_for_interval(pairs.std, abs(main.delta), k, asked.level, POWER)
+    return detectable, round(power.n_for_interval(std, abs(main.delta), k, asked.level, POWER) * tasks_each)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from whileai.measure.common import RATES, table_notes, unjudged_note
 from whileai.measure.comparison import Comparison
-from whileai.measure.paired import Arms
+from whileai.measure.paired import Arms, Pairs
 from whileai.result import Note
 from whileai.result.digits import count, p_text
 from whileai.stats import signflip
 from whileai.table.task_table import TaskTable
 
 
-def comparison_notes(result: Comparison, arms: Arms, runs: int | None) -> list[Note]:
-    """What a reader should know, weightiest first."""
+def comparison_notes(result: Comparison, arms: Arms, runs: int | None, groups: Sequence[Note] = ()) -> list[Note]:
+    """What a reader should know, weightiest first; `groups` is what there is to say of slices and clusters."""
     a, b = arms.before, arms.after
     notes: list[Note | None] = []
     if result.verdict == "not_comparable" and not (len(a) and len(b)):
@@ -24,7 +26,8 @@ def comparison_notes(result: Comparison, arms: Arms, runs: int | None) -> list[N
     elif result.delta is None:
         notes.append(_nothing_measured(result, a, b))
     else:
-        notes += _evidence_notes(result)
+        notes += _evidence_notes(result, arms)
+    notes += groups
     if result.n_only_before + result.n_only_after and result.verdict != "not_comparable":
         text = (
             f"{count(result.n_only_before, 'task')} only before and {result.n_only_after:,} only after were left out."
@@ -52,12 +55,19 @@ def _nothing_measured(result: Comparison, a: TaskTable, b: TaskTable) -> Note:
     return Note("not_measured", f"no task has {result.target} in both arms.", fix)
 
 
-def _evidence_notes(result: Comparison) -> list[Note | None]:
+def _evidence_notes(result: Comparison, arms: Arms) -> list[Note | None]:
     """What the interval and the test say together."""
     main = result.metrics[result.target]
-    changed = result._moved[0] + result._moved[1]
+    pairs = arms.pairs(result.target)
+    assert pairs is not None  # there is a change
+    changed, unit = pairs.n_changed, "task" if pairs.clusters is None else "cluster"
     fewest = signflip.min_nonzero_for(result.level)
-    settle = f" About {result.tasks_needed:,} tasks would settle it." if result.tasks_needed else ""
+    settle = (
+        f" About {result.tasks_needed:,} tasks{_at_this_size(pairs)} would settle it." if result.tasks_needed else ""
+    )
+    if main.interval is None and result.n_clusters == 1 and pairs.n > 1:
+        text = "all tasks lie in one cluster, which says nothing of how clusters differ."
+        return [Note("one_cluster", text, "More clusters are needed for an interval.")]
     if main.interval is None:
         what = "no task changed" if not main.delta else "every task changed by the same amount"
         return [Note("no_spread", f"{what}, so there is no spread to give the change an interval.")]
@@ -66,16 +76,20 @@ def _evidence_notes(result: Comparison) -> list[Note | None]:
     if apart == significant:
         if not apart and changed and changed < fewest:
             verb = "changed; the exact test needs"
-            return [Note("too_few_tasks", f"{count(changed, 'task')} {verb} {fewest}.{settle}")]
+            return [Note(f"too_few_{unit}s", f"{count(changed, unit)} {verb} {fewest}.{settle}")]
         return []
     if apart:
         text = f"the interval excludes 0 but the exact test does not (p{p_text(main.p_value)}).{settle}"
         return [Note("interval_only", text)]
-    text = (
-        f"the tasks you ran changed (p{p_text(main.p_value)}), but {result.n_paired:,} are too few to speak for others."
-    )
+    few = f"{result.n_paired:,}" if unit == "task" else count(pairs.n_units, unit)
+    text = f"the tasks you ran changed (p{p_text(main.p_value)}), but {few} are too few to speak for others."
     text += settle
     return [Note("test_only", text)]
+
+
+def _at_this_size(pairs: Pairs) -> str:
+    """In how many clusters, where they stay as large as they are."""
+    return "" if pairs.clusters is None or pairs.n_units == pairs.n else ", in clusters of this size,"
 
 
 def _marker_notes(result: Comparison, a: TaskTable, b: TaskTable) -> list[Note]:
@@ -92,7 +106,7 @@ def _marker_notes(result: Comparison, a: TaskTable, b: TaskTable) -> list[Note]:
         if missing:
             notes.append(Note("marker_gaps", f"marker:{name} is missing on {' and '.join(missing)}."))
         delta = result.metrics.get(f"marker:{name}")
-        if delta is not None and delta.delta is not None and delta.interval is None:
+        if delta is not None and delta.delta is not None and delta.interval is None and delta.n_clusters != 1:
             alike[bool(delta.delta)].append(f"marker:{name}")
     if alike[True]:
         text = f"{', '.join(alike[True])} changed by the same amount on every task, so the test alone decides."

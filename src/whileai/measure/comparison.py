@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 
-from whileai.result import Block, Headline, Line, Note, Result, Table
+from whileai.result import Block, Headline, Interval, Line, Note, Plot, Result, Table
 from whileai.result import digits as d
 
 Ends = tuple[float, float]
@@ -16,7 +17,12 @@ WORDS = {
     "insufficient_data": "too little data",
     "not_comparable": "not comparable",
 }
-TABLE_WORDS = {**WORDS, "no_difference": "no difference", "insufficient_data": "not measured"}
+TABLE_WORDS = {**WORDS, "no_difference": "no difference"}
+#: Slices that are printed.
+MOST_SLICES = 20
+#: Verdicts as marks, and what a figure of changes says under itself.
+SHAPES = {"improved": "diamond", "regressed": "triangle"}
+CHANGES = "line = interval over tasks, dashes = no change; diamond better, triangle worse, square neither"
 #: How a headline names a metric.
 NAMES = {"pass_at_1": "pass@1"}
 
@@ -40,6 +46,8 @@ class Delta(Result):
     n_paired : int
         Tasks behind it.
     lower_is_better : bool
+    n_clusters : int or None
+        Clusters that the tasks lie in; ``None`` where ``cluster=`` was not given.
     """
 
     verdict: str
@@ -51,12 +59,18 @@ class Delta(Result):
     p_adjusted: float | None = None
     n_paired: int = 0
     lower_is_better: bool = False
+    n_clusters: int | None = None
 
     def _blocks(self) -> list[Block]:
         if self.delta is None:
             return [Headline(f"{WORDS[self.verdict]}: {d.count(self.n_paired, 'task')} paired")]
         places = value_places(self, is_rate=False)
         return [Headline(f"{WORDS[self.verdict]}: {change_text(self, places)}, p{d.p_text(self.p_value)}")]
+
+    def _plot(self) -> Plot | None:
+        if self.delta is None:
+            return None
+        return Plot("The change", (change_row("change", self, value_places(self, is_rate=False)),), CHANGES)
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,7 +108,11 @@ class Comparison(Result):
         Tasks that would prove a change as large as the one seen, four times in five; ``None`` where none was seen or it
         is proven.
     slices : dict of str to Delta
+        The target on every value of ``by=``, in the order of the values. With fewer tasks than the exact test needs the
+        verdict is ``insufficient_data`` whatever they show, and such a slice is no part of Holm's family.
     notes : tuple of Note
+    n_clusters : int or None
+        Clusters that the paired tasks lie in; ``None`` where ``cluster=`` was not given.
     """
 
     verdict: str
@@ -119,6 +137,7 @@ class Comparison(Result):
     tasks_needed: int | None = None
     slices: dict[str, Delta] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
+    n_clusters: int | None = None
     _moved: tuple[int, int, int] = (0, 0, 0)
     _guards: tuple[str, ...] = ()
     _run_std_runs: int | None = None
@@ -137,7 +156,10 @@ class Comparison(Result):
             head += f", {p}"
         blocks: list[Block] = [Headline(head), *self._failures(), *self._guard_lines()]
         better, worse, same = self._moved
-        moved = f"{d.count(self.n_paired, 'task')} in both arms: {better:,} better, {worse:,} worse, {same:,} the same"
+        tasks = d.count(self.n_paired, "task")
+        if self.n_clusters is not None:
+            tasks = f"{tasks} in {d.count(self.n_clusters, 'cluster')},"
+        moved = f"{tasks} in both arms: {better:,} better, {worse:,} worse, {same:,} the same"
         blocks.append(Line(f"{moved}; {p}" if self.verdict == "within_noise" else moved))
         if self.noise_band is not None:
             blocks.append(Line(self._band_line()))
@@ -146,8 +168,28 @@ class Comparison(Result):
         if others:
             blocks.append(_metrics_table(self, [self.target, *self._guards, *others]))
         if self.slices:
-            blocks.append(_slices_table(self))
+            blocks += _slices(self)
         return [*blocks, *self.notes]
+
+    def _plot(self) -> Plot | None:
+        names = [name for name in (self.target, *self._guards, *self.metrics) if name in self.metrics]
+        rows = [
+            self._plot_row(name)
+            for name in dict.fromkeys(names)
+            if self.metrics[name].delta is not None and (name != "reward" or name == self.target)
+        ]
+        return Plot("Changes, after minus before", tuple(rows), CHANGES) if rows else None
+
+    def _plot_row(self, name: str) -> Interval:
+        """One metric; the band is the target's."""
+        delta = self.metrics[name]
+        is_target = name == self.target
+        band = self.noise_band if is_target else None
+        places = value_places(delta, is_rate=not name.startswith("marker:"), band=band)
+        shape = "square" if is_target and self.verdict == "within_noise" else SHAPES.get(delta.verdict, "square")
+        axis = name if name.startswith("marker:") else "change"
+        row = change_row(name, delta, places, axis=axis, shape=shape)
+        return replace(row, band=None if band is None else (-band, band), main=is_target)
 
     def _words(self) -> str:
         """The verdict in words; ``not ok`` where the verdict alone would mislead."""
@@ -215,6 +257,14 @@ def change_text(delta: Delta, places: int) -> str:
     return f"{pair}, change {d.signed(delta.delta, places)} {d.interval(delta.interval, places, sign=True)}"
 
 
+def change_row(name: str, delta: Delta, places: int, *, axis: str = "change", shape: str = "") -> Interval:
+    """A change as a row of a figure, labelled with the printed digits."""
+    low, high = delta.interval or (None, None)
+    text = f"{d.signed(delta.delta, places)} {d.interval(delta.interval, places, sign=True)}"
+    shape = shape or SHAPES.get(delta.verdict, "square")
+    return Interval(name, text, delta.delta, low, high, shape=shape, axis=axis, reference=0.0)
+
+
 def _metrics_table(result: Comparison, names: list[str]) -> Table:
     """One row a metric, target first, guards next."""
     rows = []
@@ -229,15 +279,31 @@ def _metrics_table(result: Comparison, names: list[str]) -> Table:
     return Table(_leveled(header, result.level), tuple(rows), "lcrrrlrl", droppable=(1, 6))
 
 
-def _slices_table(result: Comparison) -> Table:
-    """One row a slice."""
+def _slices(result: Comparison) -> list[Block]:
+    """One row a slice; of many the least likely to be chance, and how many there are beside them."""
+    shown = list(result.slices.items())
+    if len(shown) > MOST_SLICES:
+        shown = sorted(shown, key=_notable)[:MOST_SLICES]
     is_rate = not result.target.startswith("marker:")
     rows = [
         (name, f"{delta.n_paired:,}", *_cells(delta, value_places(delta, is_rate=is_rate), result.level))
-        for name, delta in result.slices.items()
+        for name, delta in shown
     ]
     header = ("slice", "tasks", "before", "after", "change", "95% interval", "p (Holm)", "verdict")
-    return Table(_leveled(header, result.level), tuple(rows), "lrrrrlrl", droppable=(6,))
+    blocks: list[Block] = [Table(_leveled(header, result.level), tuple(rows), "lrrrrlrl", droppable=(6,))]
+    if len(result.slices) > len(shown):
+        told = Counter(TABLE_WORDS[delta.verdict] for delta in result.slices.values())
+        told.subtract(TABLE_WORDS[delta.verdict] for _, delta in shown)
+        rest = ", ".join(f"{n:,} {word}" for word, n in told.items() if n)
+        blocks.append(Line(f"and {len(result.slices) - len(shown):,} more in .slices: {rest}"))
+    return blocks
+
+
+def _notable(item: tuple[str, Delta]) -> tuple[bool, float, float, str]:
+    """The order of many slices: smallest p first, then the largest change; those too small to say come last."""
+    name, delta = item
+    p = 1.0 if delta.p_value is None else delta.p_value
+    return delta.verdict == "insufficient_data", p, -abs(delta.delta or 0.0), name
 
 
 def _leveled(header: tuple[str, ...], level: float) -> tuple[str, ...]:
@@ -247,12 +313,12 @@ def _leveled(header: tuple[str, ...], level: float) -> tuple[str, ...]:
 def _cells(delta: Delta, places: int, level: float) -> tuple[str, ...]:
     """The numbers of one table row."""
     if delta.delta is None:
-        return "", "", "", "", "", TABLE_WORDS[delta.verdict]
+        return "", "", "", "", "", d.ABSENT
     return (
         d.number(delta.before, places),
         d.number(delta.after, places),
         d.signed(delta.delta, places),
         d.interval(delta.interval, places, sign=True),
-        d.p_value(delta.p_adjusted, 1 - level),
+        "" if delta.p_adjusted is None else d.p_value(delta.p_adjusted, 1 - level),
         TABLE_WORDS[delta.verdict],
     )

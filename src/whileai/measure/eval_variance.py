@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,7 +11,7 @@ from whileai import params
 from whileai.errors import ParamError
 from whileai.measure.common import RATES, check_metric, table_notes, unjudged_note
 from whileai.readers.containers import is_data
-from whileai.result import Block, Headline, Note, Result, Table
+from whileai.result import Block, Headline, Interval, Note, Plot, Result, Table
 from whileai.result import digits as d
 from whileai.stats.noise import RunSpread, noise_band, run_spread
 from whileai.table.intake import as_table
@@ -46,6 +47,11 @@ class EvalVariance(Result):
     metric : str
     level : float
     notes : tuple of Note
+    beyond_std : float or None
+        Standard deviation of what moves whole runs beside sampling, ``sqrt(run_std**2 - sampling_std**2)``, 0 where
+        sampling explains all of it.
+    beyond_p_value : float or None
+        F test of whether there is any: the chance of a `run_std` this large if sampling is all that moves the runs.
     """
 
     run_std: float | None
@@ -61,6 +67,8 @@ class EvalVariance(Result):
     metric: str = "pass_at_1"
     level: float = 0.95
     notes: tuple[Note, ...] = field(default=())
+    beyond_std: float | None = None
+    beyond_p_value: float | None = None
 
     def _blocks(self) -> list[Block]:
         size = f"({d.count(self.n_runs, 'run')}, {d.count(self.n_tasks, 'task')})"
@@ -84,11 +92,30 @@ class EvalVariance(Result):
         if self.sampling_std is not None:
             what = "what drawing the same tasks' answers again predicts"
             rows.append(("sampling alone", f"{d.spread(self.sampling_std)}, {what}"))
+        if self.beyond_p_value is not None and self.beyond_std is not None:
+            rows.append(("beyond it", self._beyond(self.beyond_std, self.beyond_p_value)))
         if self.noise_band is not None:
             text = f"+/-{d.spread(self.noise_band)} for one run against one (t, {self.df} df)"
             rows.append(("noise band", text))
         table: list[Block] = [Table((), tuple(rows), "ll")] if rows else []
         return [Headline(head), *table, *self.notes]
+
+    def _plot(self) -> Plot | None:
+        if not self.means or self.mean is None:
+            return None
+        places = d.decimals(max(self.means) - min(self.means), 2 if self.metric in RATES else 0)
+        band = None if self.noise_band is None else (self.mean - self.noise_band, self.mean + self.noise_band)
+        rows = tuple(
+            Interval("", d.number(mean, places), mean, shape="circle", axis="run", reference=self.mean, band=band)
+            for mean in self.means
+        )
+        caption = "a dot a run, dashes = their mean" + ("" if band is None else ", shaded = the noise band around it")
+        return Plot("Run means", rows, caption)
+
+    def _beyond(self, std: float, p: float) -> str:
+        """Whether something beside sampling moves the runs, and how far."""
+        test = f"F test, p{d.p_text(p, 1 - self.level)}"
+        return f"{d.spread(std)} ({test})" if p < 1 - self.level else f"none shown ({test})"
 
 
 def eval_variance(*runs: Any, metric: str = "pass_at_1", level: float = 0.95) -> EvalVariance:
@@ -117,7 +144,9 @@ def eval_variance(*runs: Any, metric: str = "pass_at_1", level: float = 0.95) ->
     -----
     All means are over the tasks that every run has. The band is Student's, for run_std is itself an estimate: with the
     normal's 1.96, three runs call a change in 19% of comparisons without one. In the task x run table, the residual
-    mean square over n tasks predicts the spread of the means if sampling is all that differs between runs.
+    mean square over n tasks predicts the spread of the means if sampling is all that differs between runs; an F test
+    says whether it is. The band rests on `run_std` all the same, never on `sampling_std`: with a shock to whole runs
+    as large as sampling noise, a band from sampling alone calls a change in 16% of comparisons without one.
 
     Examples
     --------
@@ -151,6 +180,8 @@ def eval_variance(*runs: Any, metric: str = "pass_at_1", level: float = 0.95) ->
         n_tasks=n_tasks,
         metric=metric,
         level=level,
+        beyond_std=None if run_std is None or main is None else _beyond_std(run_std, main.sampling_std),
+        beyond_p_value=None if run_std is None or main is None else main.f_p_value,
     )
     return replace(result, notes=tuple(_notes(result, tables, main)))
 
@@ -188,6 +219,10 @@ def _spread(
     if not measured.any():
         return 0, None
     return int(measured.sum()), run_spread(means[measured], level)
+
+
+def _beyond_std(run_std: float, sampling_std: float | None) -> float | None:
+    return None if sampling_std is None else math.sqrt(max(run_std**2 - sampling_std**2, 0.0))
 
 
 def _std(spread: RunSpread | None, n_runs: int) -> float | None:

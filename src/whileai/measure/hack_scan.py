@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from whileai import params
 from whileai.errors import ParamError
 from whileai.readers.containers import as_list
-from whileai.result import Block, Headline, Line, Note, Result, Table
+from whileai.result import Block, Headline, Interval, Line, Note, Plot, Result, Table
 from whileai.result import digits as d
 from whileai.simulations.behaviour import WORDS
 from whileai.stats import stratified
@@ -124,6 +124,26 @@ class HackScan(Result):
             )
             blocks.append(Table(("feature", "r", "p", "most in tasks"), cells, "lrrl", (3,)))
         return [*blocks, *self.notes]
+
+    def _plot(self) -> Plot | None:
+        if self.floor is None:
+            return None
+        found, band = {f.name for f in self.findings}, (-self.floor, self.floor)
+        rows = [
+            Interval(
+                f.words,
+                _r(f.r),
+                f.r,
+                shape="triangle" if f.name in found else "square",
+                axis="r",
+                reference=0.0,
+                band=None if f.endorsed else band,
+            )
+            for f in self.features
+            if f.r is not None
+        ]
+        caption = "mark = correlation with the reward within tasks, shaded = what chance reaches; triangle beyond it"
+        return Plot("What the reward moves with", tuple(rows[:_MOST_PRINTED]), caption) if rows else None
 
 
 def _beside(r: float | None, floor: float) -> str:

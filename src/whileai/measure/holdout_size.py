@@ -10,8 +10,9 @@ import numpy as np
 
 from whileai import params
 from whileai.errors import ParamError
+from whileai.measure.common import fill_notes
 from whileai.measure.paired import Arms
-from whileai.result import Block, Headline, Note, Result, Table
+from whileai.result import Block, Headline, Interval, Note, Plot, Result, Table
 from whileai.result import digits as d
 from whileai.stats import exact
 from whileai.stats import power as sizing
@@ -90,6 +91,15 @@ class HoldoutSize(Result):
             rows.append(("n_tasks_concentrated", f"{self.n_tasks_concentrated:,}", "if few tasks carry the whole gain"))
         rows.append(("task_std", d.spread(self.task_std), f"source: {SOURCES[self.source]}"))
         return [Headline(head), Table((), tuple(rows), "lrl"), *self.notes]
+
+    def _plot(self) -> Plot | None:
+        rows = []
+        for name in ("n_tasks", "n_tasks_to_prove", "n_tasks_concentrated"):
+            n = getattr(self, name)
+            if n is not None:
+                main = name == "n_tasks_to_prove"
+                rows.append(Interval(name, f"{n:,}", n, shape="bar", axis="tasks", reference=0, main=main))
+        return Plot("Tasks", tuple(rows), "bar = tasks")
 
 
 SOURCES = {
@@ -190,8 +200,14 @@ def holdout_size(
         n_tasks_low=low,
         n_tasks_high=high,
         n_tasks_concentrated=concentrated,
-        notes=spread.notes,
+        notes=(*spread.notes, *_fill_notes(a, b)),
     )
+
+
+def _fill_notes(a: TaskTable | None, b: TaskTable | None) -> list[Note]:
+    """What was left out of the pilot's arms."""
+    arms = (("before", a), ("after", b))
+    return [note for arm, table in arms if table is not None for note in fill_notes(table, arm)]
 
 
 def _check(effect: Any, base: Any, k: Any, power: Any, level: Any, task_std: Any) -> None:

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from whileai import keys, params
-from whileai.errors import ParamError, RowError
+from whileai.errors import ParamError
+from whileai.measure import trust_checks
+from whileai.measure.judge_notes import trust_notes
+from whileai.measure.judged import Judged, is_binary, read_judged
+from whileai.measure.probes import ADDED, REPLACED, asked_again
 from whileai.measure.trust import JudgeTrust, Sensitivity
 from whileai.readers.containers import as_list
-from whileai.result import Note
-from whileai.result.digits import count
-from whileai.scoring.judging import land_verdicts
-from whileai.stats import agreement, exact, intervals, multiple
-from whileai.stats.quantiles import t_quantile
-from whileai.table.from_rows import REWARD_BOUND, TableBuilder, as_number
+from whileai.stats import agreement, corrected, exact, multiple
+from whileai.stats.agreement import task_means
 from whileai.verify.adapt import as_judge
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from whileai.measure.probes import Asked
+    from whileai.stats.agreement import Agreed
+
 CALL = "judge_trust"
-DEFAULT_GOLD = "gold_reward"
-#: Seconds one verdict of a judge may take, as in `wai.rows`.
-VERDICT_SECONDS = 30.0
 Ends = tuple[float, float]
 
 
@@ -33,45 +32,61 @@ def judge_trust(
     rows: Any,
     judge: Any = None,
     *,
-    gold: str = DEFAULT_GOLD,
+    gold: str = keys.GOLD_REWARD,
     min_agreement: float = 0.8,
     min_kappa: float = 0.6,
     level: float = 0.95,
+    probes: bool | Sequence[str] | None = None,
+    repeats: int | None = None,
+    max_flip: float = 0.1,
+    width: float = 0.1,
 ) -> JudgeTrust:
-    """How far a judge agrees with gold, what its error moves with, and the pass rate corrected for it.
+    """How far a judge agrees with gold, what moves its error, what fools it, and the pass rate corrected for it.
 
     Parameters
     ----------
     rows : rows
         Anything that counts as data. ``reward`` is the judge's verdict, `gold` the true one on some or all rows; binary
-        ones are compared.
+        ones are compared. Gold may also be a word: pass, correct, true, yes, and their opposites.
     judge : verifier or callable, optional
-        Asked anew about every row, in place of the rewards on the rows.
+        Asked anew about every row, in place of the rewards on the rows, and then again about a sample of the replies as
+        they are and changed.
     gold : str
         Key of the gold on a row (a dotted path).
     min_agreement, min_kappa : float
         The bars that the intervals of agreement and of kappa must clear.
     level : float
         Of the intervals.
+    probes : bool or sequence of str, optional
+        Whether replies are changed and judged again, or by which probes: ``filler``, ``keywords``, ``claim``,
+        ``flattery``, ``echo``, ``empty``, ``refusal``. By default all of them where a `judge` is given: up to 60 replies
+        each.
+    repeats : int, optional
+        How many more times the judge is asked about the same replies, by default once where a `judge` is given.
+    max_flip : float
+        The share of failing replies that may pass once they are changed.
+    width : float
+        The width of an interval for which `labels_needed` says how many more labels it takes.
 
     Returns
     -------
     JudgeTrust
-        ``pass``: both intervals lie above their bars; ``fail``: one lies below; ``inconclusive``: neither;
-        ``not_measured``: no gold, or gold of one class.
+        ``pass``: both intervals lie above their bars; ``fail``: one lies below, or replies that fail pass once they are
+        padded, flattering and the like; ``inconclusive``: neither; ``not_measured``: no gold, or gold of one class.
 
     Raises
     ------
     ParamError
-        A number outside its bound; a gold key that no row has.
+        A number outside its bound; a gold key that no row has; probes or repeats without a judge to ask.
     RowError
-        A reward or a gold that is no number in [0, 1].
+        A reward or a gold that is a number outside [0, 1].
 
     Notes
     -----
     Agreement is a mean over tasks with the interval of `pass_at`; kappa is Cohen's, its standard error linearised over
     tasks; AC1 (Gwet 2008) stands beside it because kappa collapses where nearly everything passes. The corrected pass
-    rate is prediction-powered (PPI++, arXiv:2311.01453): it needs the labelled tasks to be a random sample.
+    rate is prediction-powered (PPI++, arXiv:2311.01453). It needs the labelled rows to be a random sample, or to come
+    from `wai.sample_for_labels`, whose unequal chances all numbers here account for.
 
     Examples
     --------
@@ -84,197 +99,179 @@ def judge_trust(
     params.real(CALL, "min_agreement", min_agreement, "a number in [0, 1]", 0, 1)
     params.real(CALL, "min_kappa", min_kappa, "a number in [-1, 1]", -1, 1)
     params.level(CALL, level)
+    params.real(CALL, "max_flip", max_flip, "a number in [0, 1]", 0, 1)
+    params.real(CALL, "width", width, "a number between 0 and 1", 0, 1, ends="()")
+    scorer = None if judge is None else as_judge(judge, CALL, "judge")
+    names = _probe_names(probes, given=scorer is not None)
+    times = _repeats(repeats, given=scorer is not None)
     listed = as_list(rows, CALL, "rows")
-    read = _read(listed, judge, gold)
+    read = read_judged(listed, CALL, gold, scorer)
+    asked = None
+    if scorer is not None and (names or times):
+        asked = asked_again(scorer, listed, read, names=names, repeats=times, max_flip=float(max_flip), level=level)
     bars = (float(min_agreement), float(min_kappa))
-    result = _measured(read, bars, level)
-    return replace(result, notes=tuple(_notes(result, read)))
+    result = _measured(read, bars, level, asked, float(width))
+    return replace(result, notes=tuple(trust_notes(result, read, asked, has_judge=scorer is not None)))
+
+
+def _probe_names(probes: Any, *, given: bool) -> tuple[str, ...]:
+    """The probes asked for."""
+    known = (*ADDED, *REPLACED)
+    if probes is None or isinstance(probes, bool):
+        if probes and not given:
+            raise ParamError.of(CALL, "probes", "left out where there is no judge to ask", probes, "Pass judge=.")
+        return known if given and probes is not False else ()
+    names = [probes] if isinstance(probes, str) else probes
+    if not isinstance(names, Sequence):
+        raise ParamError.of(CALL, "probes", "True, False or a list of names", probes)
+    for name in names:
+        params.one_of(CALL, "probes", name, known)
+    if names and not given:
+        raise ParamError.of(CALL, "probes", "left out where there is no judge to ask", probes, "Pass judge=.")
+    return tuple(dict.fromkeys(names))
+
+
+def _repeats(repeats: Any, *, given: bool) -> int:
+    """How many more times the judge is asked."""
+    if repeats is None:
+        return 1 if given else 0
+    times = params.whole(CALL, "repeats", repeats, 0)
+    if times and not given:
+        raise ParamError.of(CALL, "repeats", "left out where there is no judge to ask", repeats, "Pass judge=.")
+    return times
 
 
 @dataclass(frozen=True)
-class _Read:
-    """The rows as arrays: judge and gold (NaN where missing), the task of each row, and what may move the error."""
+class _Labels:
+    """The labelled rows."""
 
     judge: NDArray[Any]
     gold: NDArray[Any]
     codes: NDArray[Any]
-    measures: Mapping[str, NDArray[Any]]
-    gold_key: str
-
-    @property
-    def labelled(self) -> NDArray[Any]:
-        """Rows with a binary verdict and a binary gold."""
-        both: NDArray[Any] = _binary(self.judge) & _binary(self.gold)
-        return both
+    weights: NDArray[Any] | None
 
 
-def _binary(values: NDArray[Any]) -> NDArray[Any]:
-    mask: NDArray[Any] = (values == 0) | (values == 1)
-    return mask
-
-
-def _read(rows: Sequence[Mapping[str, Any]], judge: Any, gold: str) -> _Read:
-    import numpy as np
-
-    scorer = None if judge is None else as_judge(judge, CALL, "judge")
-    builder = TableBuilder(CALL, markers=True)
-    builder.add_all(rows, "")
-    names, codes, rewards = builder.columns()
-    rank = np.argsort(np.argsort(np.array(names, dtype=object), kind="stable"), kind="stable")
-    codes = rank[codes] if names else codes  # tasks in the order of their names, so that no sum knows that of the rows
-    labels = _gold_of(rows, gold)
-    markers = {name: mark.filled(len(rows)) for name, mark in sorted(builder.marks.items())}
-    lengths = np.array([len(keys.candidate_of(row) or "") for row in rows], dtype=np.float64)
-    if scorer is not None:
-        rewards = np.full(len(rows), math.nan)
-        for place, verdict in land_verdicts(scorer, rows, timeout=VERDICT_SECONDS, workers=None):
-            rewards[place] = math.nan if verdict.reward is None else verdict.reward
-    measures = {"length": lengths} | {f"marker:{name}": values for name, values in markers.items()}
-    return _Read(rewards, labels, codes, measures, gold)
-
-
-def _gold_of(rows: Sequence[Mapping[str, Any]], gold: str) -> NDArray[Any]:
-    """The gold of every row, NaN where it has none."""
-    import numpy as np
-
-    labels = np.full(len(rows), math.nan)
-    for index, row in enumerate(rows):
-        value = keys.at_path(row, gold)
-        if keys.is_missing(value):
-            continue
-        number = as_number(value)
-        if number is None or not 0.0 <= number <= 1.0:
-            fix = "Use float()." if isinstance(value, str) else "Leave it out where there is no gold."
-            raise RowError.of(CALL, "", index, gold, REWARD_BOUND, value, fix)
-        labels[index] = number
-    if rows and gold != DEFAULT_GOLD and not any(keys.has_path(row, gold) for row in rows):
-        names = sorted({str(name) for row in rows[:50] for name in row})
-        raise ParamError.of(CALL, "gold", "a key of the rows", gold, params.near_miss(gold, names))
-    return labels
-
-
-def _measured(read: _Read, bars: tuple[float, float], level: float) -> JudgeTrust:
+def _measured(read: Judged, bars: tuple[float, float], level: float, asked: Asked | None, width: float) -> JudgeTrust:
     import numpy as np
 
     use = read.labelled
-    judge, gold = read.judge[use], read.gold[use]
     _, codes = np.unique(read.codes[use], return_inverse=True)
-    table = {
-        "tp": int(((judge == 1) & (gold == 1)).sum()),
-        "fp": int(((judge == 1) & (gold == 0)).sum()),
-        "fn": int(((judge == 0) & (gold == 1)).sum()),
-        "tn": int(((judge == 0) & (gold == 0)).sum()),
-    }
-    judged = _binary(read.judge)
+    labels = _Labels(read.judge[use], read.gold.values[use], codes, read.weights)
+    found = agreement.agreed(labels.judge, labels.gold, codes, bars, level, labels.weights)
+    judged = is_binary(read.judge)
     empty = JudgeTrust(
         verdict="not_measured",
         ok=False,
         agreement=None,
         kappa=None,
         ac1=None,
-        confusion=table,
+        confusion=found.confusion,
         corrected_pass_rate=None,
         intervals={"agreement": None, "kappa": None, "corrected_pass_rate": None},
         n_labeled=int(use.sum()),
         n_tasks_labeled=len(set(codes.tolist())),
         n_rows=len(read.judge),
-        judge_pass_rate=exact.mean(_means(read.judge[judged], read.codes[judged])) if judged.any() else None,
+        judge_pass_rate=exact.mean(task_means(read.judge[judged], read.codes[judged])) if judged.any() else None,
         min_agreement=bars[0],
         min_kappa=bars[1],
         level=level,
+        consistency=None if asked is None else asked.consistency,
+        probes=() if asked is None else asked.probes,
+        checks=trust_checks.asked_checks(asked, bars[0]),
+        width=width,
     )
-    if not (0 < gold.sum() < gold.size):
+    if found.verdict == "not_measured":
         return empty
-    same = _means((judge == gold).astype(np.float64), codes)
-    agreed = exact.mean(same)
-    agreed_ends = _around(agreed, intervals.mean_interval(same, level))
-    kappa = agreement.cohen_kappa(**table)
-    kappa_ends = _kappa_interval(table, kappa, agreement.kappa_std(judge, gold, codes), len(same), agreed_ends, level)
-    corrected = _corrected(read, level)
-    says_one_thing = bool((judge == judge[0]).all())
-    verdict = "fail" if says_one_thing else _verdict(agreed_ends, kappa_ends, bars)
+    fixed = _corrected(read, labels, level)
+    moved = _sensitivity(read)
+    halves = trust_checks.halves_of(read, bars, level)
+    n_tasks = empty.n_tasks_labeled
+    checks = trust_checks.checks_of(found, bars, halves, moved, asked, n_tasks=n_tasks, level=level)
+    cells: Mapping[str, float] = found.confusion
+    if labels.weights is not None:
+        cells = agreement.cell_weights(labels.judge, labels.gold, labels.weights)
+    n = sum(cells.values())
+    passes = (cells["tp"] + cells["fn"]) / n
+    verdict, reason = _verdict(found, checks)
     return replace(
         empty,
         verdict=verdict,
         ok=verdict == "pass",
-        agreement=agreed,
-        kappa=kappa,
-        ac1=agreement.gwet_ac1(**table),
-        corrected_pass_rate=None if corrected is None else corrected.rate,
+        reason=reason,
+        agreement=found.agreement,
+        kappa=found.kappa,
+        ac1=agreement.gwet_ac1(**cells),
+        corrected_pass_rate=None if fixed is None else fixed.value,
         intervals={
-            "agreement": agreed_ends,
-            "kappa": kappa_ends,
-            "corrected_pass_rate": None if corrected is None else corrected.interval,
+            "agreement": found.agreement_interval,
+            "kappa": found.kappa_interval,
+            "corrected_pass_rate": None if fixed is None else fixed.interval,
         },
-        leak=_share(judge == 1, gold == 0, codes, level),
-        miss=_share(judge == 0, gold == 1, codes, level),
-        sensitivity=_sensitivity(read),
+        leak=_share(labels, 1, 0, level),
+        miss=_share(labels, 0, 1, level),
+        sensitivity=moved,
+        baseline=max(passes, 1.0 - passes),
+        gold_pass_rate=passes,
+        labeled_judge_pass_rate=(cells["tp"] + cells["fp"]) / n,
+        gold_alone=None if fixed is None else fixed.gold_alone,
+        rogan_gladen=None if read.picked.rest_missing else corrected.rogan_gladen(read.arm(), level),
+        checks=checks,
+        halves=halves,
+        **_more_labels(found, labels, fixed, read, bars, level, width, verdict),
     )
 
 
-def _means(values: NDArray[Any], codes: NDArray[Any]) -> NDArray[Any]:
-    """The mean of each task that has rows."""
-    import numpy as np
-
-    _, place, sizes = np.unique(codes, return_inverse=True, return_counts=True)
-    return exact.means(exact.exact_sums(place, values, len(sizes)), sizes)
-
-
-def _around(value: float, ends: Ends) -> Ends:
-    return min(ends[0], value), max(ends[1], value)
-
-
-def _kappa_interval(
-    table: Mapping[str, int], kappa: float | None, std: float | None, n_tasks: int, agreed: Ends, level: float
-) -> Ends | None:
-    """Student's interval; where kappa shows no spread (no error at all), that of the agreement carried over."""
-    if kappa is None:
-        return None
-    if std is not None and std > 0:
-        half = t_quantile((1 + level) / 2, n_tasks - 1) * std
-        return max(-1.0, kappa - half), min(1.0, kappa + half)
-    n = sum(table.values())
-    judge, gold = (table["tp"] + table["fp"]) / n, (table["tp"] + table["fn"]) / n
-    chance = judge * gold + (1 - judge) * (1 - gold)
-    low, high = ((end - chance) / (1 - chance) for end in agreed)
-    return _around(kappa, (max(-1.0, low), min(1.0, high)))
+def _verdict(found: Agreed, checks: Sequence[trust_checks.Check]) -> tuple[str, str]:
+    """The verdict of the bars, unless the judge was shown to be fooled or not to repeat itself; and why."""
+    by_name = {check.name: check for check in checks}
+    bars = [by_name["agreement"], by_name["kappa"]]
+    if found.verdict == "fail":
+        failed = [check.reason for check in bars if check.verdict == "fail"]
+        return "fail", " and ".join(failed) or "the judge says one thing of every labelled row"
+    broken = [by_name[name].reason for name in ("consistency", "probes") if by_name[name].verdict == "fail"]
+    if broken:
+        return "fail", " and ".join(broken)
+    told = [check.reason for check in bars if check.verdict == found.verdict]
+    return found.verdict, " and ".join(told)
 
 
-def _verdict(agreed: Ends, kappa: Ends | None, bars: tuple[float, float]) -> str:
-    if kappa is None or agreed[1] < bars[0] or kappa[1] < bars[1]:
-        return "fail"
-    return "pass" if agreed[0] >= bars[0] and kappa[0] >= bars[1] else "inconclusive"
-
-
-def _share(hit: NDArray[Any], among: NDArray[Any], codes: NDArray[Any], level: float) -> tuple[float, Ends]:
+def _share(labels: _Labels, said: int, truth: int, level: float) -> tuple[float, Ends]:
     """How often the judge errs among golds of one class, over tasks."""
+    among = labels.gold == truth
+    hit = (labels.judge[among] == said).astype(float)
+    weights = None if labels.weights is None else labels.weights[among]
+    share, ends, _ = agreement.rate_of(hit, labels.codes[among], level, weights)
+    return share, ends
+
+
+def _corrected(read: Judged, labels: _Labels, level: float) -> corrected.Corrected | None:
+    """From the labelled rows, and the verdicts on the rest."""
     import numpy as np
 
-    shares = _means(hit[among].astype(np.float64), codes[among])
-    share = exact.mean(shares)
-    return share, _around(share, intervals.mean_interval(shares, level))
-
-
-def _corrected(read: _Read, level: float) -> agreement.Corrected | None:
-    """From the labelled rows of labelled tasks, and the verdicts on tasks without gold."""
-    import numpy as np
-
+    if read.picked.rest_missing:  # with their weights the labels stand for the rest
+        rate, ends, _ = agreement.rate_of(labels.gold, labels.codes, level, labels.weights)
+        return corrected.Corrected(rate, ends, 0.0, (rate, ends)) if len(labels.gold) > 1 else None
+    found = corrected.corrected_mean(read.arm(), level)
     use = read.labelled
-    others = _binary(read.judge) & ~np.isin(read.codes, read.codes[use])
-    gold, judge = _means(read.gold[use], read.codes[use]), _means(read.judge[use], read.codes[use])
-    rest = _means(read.judge[others], read.codes[others]) if others.any() else np.zeros(0)
-    return agreement.corrected_rate(gold, judge, rest, level)
+    others = is_binary(read.judge) & ~use
+    if found is None or labels.weights is not None or np.isin(read.codes[others], read.codes[use]).any():
+        return found
+    # every labelled task is labelled whole and weighs alike: the formula as it was published
+    gold, judge = task_means(labels.gold, labels.codes), task_means(labels.judge, labels.codes)
+    rest = task_means(read.judge[others], read.codes[others]) if others.any() else np.zeros(0)
+    plain = agreement.corrected_rate(gold, judge, rest, level)
+    return found if plain is None else found._replace(value=plain.rate, interval=plain.interval)
 
 
-def _sensitivity(read: _Read) -> tuple[Sensitivity, ...]:
+def _sensitivity(read: Judged) -> tuple[Sensitivity, ...]:
     """What the judge's error (verdict less gold) moves with, over tasks, Holm-adjusted."""
     import numpy as np
 
     found = []
     for name, values in read.measures.items():
         use = read.labelled & np.isfinite(values)
-        error = (read.judge - read.gold)[use]
-        tied = agreement.correlation(_means(values[use], read.codes[use]), _means(error, read.codes[use]))
+        error = (read.judge - read.gold.values)[use]
+        tied = agreement.correlation(task_means(values[use], read.codes[use]), task_means(error, read.codes[use]))
         found.append((name, tied))
     tested = [tied[1] for _, tied in found if tied is not None]
     adjusted = iter(multiple.holm(tested).tolist() if tested else [])
@@ -284,41 +281,36 @@ def _sensitivity(read: _Read) -> tuple[Sensitivity, ...]:
     )
 
 
-def _notes(result: JudgeTrust, read: _Read) -> list[Note]:
-    """What a reader should know, weightiest first."""
-    notes: list[Note] = []
-    if result.verdict == "not_measured":
-        notes.append(_why_not_measured(result, read))
-    elif result.verdict == "inconclusive":
-        text = "an interval crosses its bar, so more labels are needed to say."
-        notes.append(Note("more_labels", text, "Label more rows, picked at random."))
-    table = result.confusion
-    if result.verdict == "fail" and 0 in (table["tp"] + table["fp"], table["fn"] + table["tn"]):
-        said = "passes" if table["tp"] + table["fp"] else "fails"
-        text = f"the judge {said} every labelled row, whatever it says: that is no judgement."
-        notes.append(Note("constant_judge", text))
-    moved = [s.name for s in result.sensitivity if s.p_adjusted is not None and s.p_adjusted < 1 - result.level]
-    if moved:
-        text = f"the judge's error moves with {', '.join(moved)}."
-        notes.append(Note("biased", text, "Look at rows where it is high and at rows where it is low."))
-    n_partial = int((((read.judge > 0) & (read.judge < 1)) | ((read.gold > 0) & (read.gold < 1))).sum())
-    if n_partial:
-        notes.append(Note("partial", f"{count(n_partial, 'row')} with a partial verdict or gold were left out."))
-    n_missing = int((read.judge != read.judge).sum())
-    if n_missing:
-        notes.append(Note("unjudged", f"{count(n_missing, 'row')} have no verdict of the judge and were left out."))
-    return notes
+def _more_labels(
+    found: Agreed,
+    labels: _Labels,
+    fixed: corrected.Corrected | None,
+    read: Judged,
+    bars: tuple[float, float],
+    level: float,
+    width: float,
+    verdict: str,
+) -> dict[str, Any]:
+    """How many more labelled tasks make the intervals so narrow, and how many would settle the verdict."""
+    import math
 
+    assert found.agreement is not None
+    same = (labels.judge == labels.gold).astype(float)
+    square, size = trust_checks.mean_square(same, labels.codes, labels.weights)
+    n_tasks = len(set(labels.codes.tolist()))
 
-def _why_not_measured(result: JudgeTrust, read: _Read) -> Note:
-    if not result.n_rows:
-        return Note("no_rows", "there are no rows, so nothing was measured.")
-    if not result.n_labeled:
-        has_gold = bool(_binary(read.gold).any())
-        text = (
-            "no row with gold has a verdict of the judge." if has_gold else f"no row has a gold under {read.gold_key}."
-        )
-        return Note("no_gold", text, "Label some rows, picked at random." if not has_gold else "Judge them again.")
-    only = "passes" if result.confusion["tp"] + result.confusion["fn"] else "fails"
-    text = f"every gold {only}, so agreement beyond chance cannot be told."
-    return Note("one_class", text, "Label rows of the other kind too, picked at random.")
+    def more(total: int | None) -> int | None:
+        return None if total is None else max(0, math.ceil((total - size) * n_tasks / size))
+
+    needed = {"agreement": more(trust_checks.labels_for_width(found.agreement, square, width, level))}
+    if fixed is not None:
+        arm = read.arm()
+        means = task_means(arm.judge, arm.tasks)
+        stays = fixed.weight**2 * exact.mean((means - exact.mean(means)) ** 2) / len(means)
+        half = (fixed.interval[1] - fixed.interval[0]) / 2
+        total = trust_checks.labels_for_corrected(half, stays, size, width, level)
+        needed["corrected_pass_rate"] = more(total)
+    settle = None
+    if verdict == "inconclusive":
+        settle = more(trust_checks.labels_to_settle(found, square, size, bars, level))
+    return {"labels_needed": needed, "labels_to_settle": settle}

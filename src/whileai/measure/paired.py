@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from whileai.measure.common import RATES
 from whileai.measure.comparison import Delta
-from whileai.stats import exact, intervals, multiple, signflip
+from whileai.stats import clustered, exact, intervals, multiple, signflip
 from whileai.stats.cells import cells
 from whileai.table.task_table import TaskTable, aligned
 
@@ -18,7 +19,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Pairs:
-    """The paired tasks of two tables, equal ones counted.
+    """The paired tasks of two tables, equal ones counted unless they lie in clusters.
 
     Attributes
     ----------
@@ -28,6 +29,8 @@ class Pairs:
         Tasks with those results.
     scale : int or None
         All ``changes * scale`` are whole numbers; ``None`` where no such number is known.
+    clusters : ndarray of int, shape (U,), or None
+        The cluster of each task, which then has an entry of its own.
     """
 
     before: Any
@@ -35,6 +38,7 @@ class Pairs:
     changes: Any
     weights: Any
     scale: int | None
+    clusters: Any = None
 
     @property
     def n(self) -> int:
@@ -47,15 +51,60 @@ class Pairs:
         centre = exact.mean(self.changes, self.weights)
         return math.sqrt(exact.total((self.changes - centre) ** 2, self.weights) / (self.n - 1))
 
+    @property
+    def n_units(self) -> int:
+        """What the sign-flip test turns: clusters where there are any, else tasks."""
+        import numpy as np
+
+        return self.n if self.clusters is None else len(np.unique(self.clusters))
+
+    @property
+    def n_changed(self) -> int:
+        """Clusters, or tasks, whose difference is not 0."""
+        if self.clusters is None:
+            return int(self.weights[self.changes != 0].sum())
+        return int((clustered.cluster_sums(self.changes, self.clusters, self.scale) != 0).sum())
+
+    def interval(self, level: float, *, bounded: bool) -> tuple[float, float] | None:
+        """The interval of the mean difference."""
+        if self.clusters is not None:
+            over = clustered.paired_interval if bounded else clustered.paired_interval_unbounded
+            return over(self.changes, self.clusters, level)
+        find = intervals.paired_interval if bounded else intervals.paired_interval_unbounded
+        return find(self.changes, level, weights=self.weights)
+
+    def p_value(self) -> float:
+        """The exact sign-flip test; the differences of a cluster turn together."""
+        if self.clusters is not None:
+            return clustered.signflip_p(self.changes, self.clusters, self.scale)
+        return signflip.signflip_p(self.changes, scale=self.scale, weights=self.weights)
+
 
 class Arms:
-    """Two tables with their common tasks side by side."""
+    """Two tables with their common tasks side by side.
 
-    def __init__(self, before: TaskTable, after: TaskTable) -> None:
+    Parameters
+    ----------
+    before, after : TaskTable
+    lines : two arrays of int, shape (T,), optional
+        The places of the common tasks in each, by default of all there are.
+    clusters : array of int, shape (T,), optional
+        The cluster of each common task.
+    """
+
+    def __init__(
+        self, before: TaskTable, after: TaskTable, lines: Sequence[Any] | None = None, clusters: Any = None
+    ) -> None:
         self.before = before
         self.after = after
-        self.lines = aligned((before, after))
+        self.lines = aligned((before, after)) if lines is None else list(lines)
+        self.clusters = clusters
         self._pairs: dict[str, Pairs | None] = {}
+
+    def part(self, places: Any) -> Arms:
+        """The arms with some of the common tasks, named by their places."""
+        clusters = None if self.clusters is None else self.clusters[places]
+        return Arms(self.before, self.after, [at[places] for at in self.lines], clusters)
 
     @property
     def n_shared(self) -> int:
@@ -83,16 +132,27 @@ class Arms:
         if not measured.any():
             return None
         at, bt = at[measured], bt[measured]
+        if self.clusters is not None:
+            return self._clustered_pair(metric, at, bt, self.clusters[measured])
         if metric == "pass_at_1":
             found, weights = cells(a.n[at], a.passes[at], b.n[bt], b.passes[bt])
             na, ca, nb, cb = found.T
             scale = math.lcm(*np.unique(found[:, [0, 2]]).tolist())
             return Pairs(ca / na, cb / nb, cb / nb - ca / na, weights, scale)
         before, after = old[at], new[bt]
-        changes = after - before
-        # means of equal values in another split, such as .1 + .2 against .15 + .15, differ by rounding alone
-        changes[np.abs(changes) <= ROUNDING * np.maximum(np.abs(before), np.abs(after))] = 0.0
-        return Pairs(before, after, changes, np.ones(len(at), dtype=np.int64), None)
+        return Pairs(before, after, _changes(before, after), np.ones(len(at), dtype=np.int64), None)
+
+    def _clustered_pair(self, metric: str, at: Any, bt: Any, clusters: Any) -> Pairs:
+        """Tasks one by one with their clusters."""
+        import numpy as np
+
+        (old, n_old), (new, n_new) = self.before.column(metric), self.after.column(metric)
+        before, after = old[at], new[bt]
+        scale, changes = None, _changes(before, after)
+        if metric == "pass_at_1":
+            scale = math.lcm(*np.unique(np.concatenate([n_old[at], n_new[bt]])).tolist())
+            changes = after - before
+        return Pairs(before, after, changes, np.ones(len(at), dtype=np.int64), scale, clusters)
 
     def moved(self, metric: str, lower: bool) -> tuple[int, int, int]:
         """Tasks that got better, got worse, stayed."""
@@ -103,6 +163,15 @@ class Arms:
         down = int(pairs.weights[pairs.changes < 0].sum())
         same = pairs.n - up - down
         return (down, up, same) if lower else (up, down, same)
+
+
+def _changes(before: Any, after: Any) -> Any:
+    """After minus before, exactly 0 where they differ by rounding alone, as .1 + .2 and .15 + .15 do."""
+    import numpy as np
+
+    changes = after - before
+    changes[np.abs(changes) <= ROUNDING * np.maximum(np.abs(before), np.abs(after))] = 0.0
+    return changes
 
 
 def adjusted(found: dict[str, Delta], target: str | None, level: float) -> dict[str, Delta]:
@@ -137,11 +206,10 @@ def paired_delta(arms: Arms, metric: str, lower: bool, level: float) -> Delta:
     pairs = arms.pairs(metric) if metric in arms.metrics else None
     if pairs is None:
         return Delta("insufficient_data", lower_is_better=lower)
-    changes, weights = pairs.changes, pairs.weights
-    delta = exact.mean(changes, weights)
-    find = intervals.paired_interval if metric in RATES else intervals.paired_interval_unbounded
-    ends = find(changes, level, weights=weights)
-    p = signflip.signflip_p(changes, scale=pairs.scale, weights=weights)
+    weights = pairs.weights
+    delta = exact.mean(pairs.changes, weights)
+    ends = pairs.interval(level, bounded=metric in RATES)
+    p = pairs.p_value()
     return Delta(
         verdict=direction(delta, ends, p, level, lower),
         before=exact.mean(pairs.before, weights),
@@ -151,4 +219,5 @@ def paired_delta(arms: Arms, metric: str, lower: bool, level: float) -> Delta:
         p_value=p,
         n_paired=pairs.n,
         lower_is_better=lower,
+        n_clusters=None if pairs.clusters is None else pairs.n_units,
     )

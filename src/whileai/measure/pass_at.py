@@ -8,10 +8,12 @@ from typing import Any
 
 from whileai import params
 from whileai.measure.common import table_notes, unjudged_note
-from whileai.result import Block, Headline, Line, Note, Result
+from whileai.measure.grouping import Grouping, grouping_of, in_clusters
+from whileai.result import Block, Headline, Interval, Line, Note, Plot, Result
 from whileai.result import digits as d
-from whileai.stats import exact, intervals, passk
+from whileai.stats import clustered, exact, intervals, passk
 from whileai.stats.cells import cells
+from whileai.table.clusters import check_found, check_key, labelled_table
 from whileai.table.intake import as_table
 from whileai.table.task_table import TaskTable
 
@@ -45,6 +47,8 @@ class PassAt(Result):
     intervals : dict
         ``(low, high)`` of ``pass_at_1``, ``pass_pow_k``, ``pass_at_k`` and ``reward``.
     notes : tuple of Note
+    n_clusters : int or None
+        Clusters that the tasks lie in; ``None`` where ``cluster=`` was not given.
     """
 
     pass_at_1: float | None
@@ -61,6 +65,7 @@ class PassAt(Result):
     n_tasks_at_k: int
     intervals: dict[str, Ends | None]
     notes: tuple[Note, ...] = ()
+    n_clusters: int | None = None
     _bounds: Ends | None = None
     _table: TaskTable | None = field(default=None, compare=False)
 
@@ -91,7 +96,7 @@ class PassAt(Result):
         parts = [f"{name} {d.rate_within(value, ends)}" for name, (value, ends) in shown.items()]
         if self.k > 1 and self.headroom is not None:
             parts.append(f"headroom {d.number(self.headroom, 2)}")
-        size = f"({d.count(self.n_tasks, 'task')}, k={self.k})"
+        size = f"({in_clusters(self.n_tasks, self.n_clusters)}, k={self.k})"
         below: list[str] = []
         while len(parts) > 1 and len(" | ".join(parts)) + 1 + len(size) > WIDEST:
             below.insert(0, parts.pop())
@@ -107,8 +112,21 @@ class PassAt(Result):
             blocks.append(Line(f"{text}{ends[0]} if all of them failed, {ends[1]} if all passed"))
         return [*blocks, *self.notes]
 
+    def _plot(self) -> Plot | None:
+        names = {"pass@1": "pass_at_1"}
+        if self.pass_at_1 is None:
+            names = {"reward": "reward"}
+        elif self.k > 1:
+            names |= {f"pass^{self.k}": "pass_pow_k", f"pass@{self.k}": "pass_at_k"}
+        rows = []
+        for shown, name in names.items():
+            value, ends = getattr(self, name), self.intervals[name]
+            if value is not None and ends is not None:
+                rows.append(Interval(shown, d.rate_within(value, ends), value, *ends, main=shown == "pass@1"))
+        return Plot("Pass rates", tuple(rows), "line = interval over tasks") if rows else None
 
-def pass_at(data: Any, *, k: int | None = None, level: float = 0.95) -> PassAt:
+
+def pass_at(data: Any, *, k: int | None = None, cluster: str | None = None, level: float = 0.95) -> PassAt:
     """Pass@1, pass^k and pass@k with intervals over tasks.
 
     Parameters
@@ -117,6 +135,10 @@ def pass_at(data: Any, *, k: int | None = None, level: float = 0.95) -> PassAt:
         Anything that counts as data. Binary rewards are counted; partial and unjudged rows are skipped and counted.
     k : int, optional
         Tries per task of the two k-way rates, by default the largest k that at least 90% of the tasks have rows for.
+    cluster : str, optional
+        A key of the rows (a dotted path) that several tasks share, as the passage they ask about or the repository they
+        mend. Tasks of one cluster may resemble one another; the intervals are then over clusters, and wider. The rates
+        stay means over tasks. Tasks without it are clusters of their own; of several values the first in order counts.
     level : float
         Of the intervals, between 0 and 1.
 
@@ -128,16 +150,20 @@ def pass_at(data: Any, *, k: int | None = None, level: float = 0.95) -> PassAt:
     Raises
     ------
     ParamError
-        `k` is no whole number of at least 1, or `level` is not between 0 and 1.
+        `k` is no whole number of at least 1, `level` is not between 0 and 1, or no row has the key `cluster`.
     RowError
         A reward is no number in [0, 1], or a row has neither id nor prompt.
+    TypeError
+        What is no data; a TaskTable, which has no keys, where `cluster` is given.
 
     Notes
     -----
     pass@k is the mean of 1 - C(n-c, k)/C(n, k) (Chen et al. 2021, arXiv:2107.03374), pass^k the mean of
     C(c, k)/C(n, k) (Yao et al. 2024, arXiv:2406.12045), over tasks with n rows of which c pass. Every interval treats a
     task as one observation (Miller 2024, arXiv:2411.00640) and imagines one more task that failed, or passed (Gaffke
-    2005 with a Beta match; exactly Clopper and Pearson's where every task has one row).
+    2005 with a Beta match; exactly Clopper and Pearson's where every task has one row). With `cluster` it imagines one
+    more cluster, over as many clusters of equal size as these are worth (Kish 1965), with the jackknife over clusters
+    for the spread; for many clusters that is the clustered standard error of Miller 2024, section 2.2.
 
     Examples
     --------
@@ -150,11 +176,15 @@ def pass_at(data: Any, *, k: int | None = None, level: float = 0.95) -> PassAt:
     if k is not None:
         params.whole("pass_at", "k", k)
     params.level("pass_at", level)
-    table = as_table(data, "pass_at", "data", label="", markers=False)
-    return _measured(table, k, level)
+    if cluster is None:
+        return measured(as_table(data, "pass_at", "data", label="", markers=False), k, level)
+    check_key("pass_at", "cluster", cluster, {"data": data})
+    table, labels = labelled_table(data, "pass_at", "data", [cluster], label="", markers=False)
+    check_found("pass_at", "cluster", cluster, labels.values(), [data])
+    return measured(table, k, level, grouping_of(labels[cluster]))
 
 
-def _measured(table: TaskTable, k: int | None, level: float) -> PassAt:
+def measured(table: TaskTable, k: int | None, level: float, groups: Grouping | None = None) -> PassAt:
     """The measurement itself: everything over tasks is a weighted sum over the few distinct (n, passes)."""
     import numpy as np
 
@@ -196,7 +226,32 @@ def _measured(table: TaskTable, k: int | None, level: float) -> PassAt:
         _bounds=_unjudged_bounds(table) if n_unjudged and n_unjudged + n_partial < table.n_rows else None,
         _table=table,
     )
-    return replace(result, notes=tuple(_notes(result, table, int(np.sum(judged)))))
+    if groups is not None:
+        result = _clustered(result, table, tries, groups)
+    notes = [*_notes(result, table, int(np.sum(judged))), *([] if groups is None else groups.notes)]
+    return replace(result, notes=tuple(notes))
+
+
+def _clustered(result: PassAt, table: TaskTable, k: int, groups: Grouping) -> PassAt:
+    """The same rates with intervals over clusters of tasks."""
+    import numpy as np
+
+    judged, enough, has_reward = table.n > 0, table.n >= k, table.reward.n > 0
+    n, c = table.n[enough], table.passes[enough]
+    values = {
+        "pass_at_1": (table.passes[judged] / table.n[judged], judged, result.pass_at_1),
+        "pass_pow_k": (passk.pass_hat_k(n, c, k), enough, result.pass_pow_k),
+        "pass_at_k": (passk.pass_at_k(n, c, k), enough, result.pass_at_k),
+        "reward": (table.reward.mean[has_reward], has_reward, result.reward),
+    }
+    found: dict[str, Ends | None] = {}
+    for name, (scores, use, mean) in values.items():
+        found[name] = None
+        if mean is not None:
+            low, high = clustered.mean_interval(scores, groups.codes[use], result.level)
+            found[name] = (min(low, mean), max(high, mean))
+    counted = judged if judged.any() else has_reward
+    return replace(result, intervals=found, n_clusters=len(np.unique(groups.codes[counted])))
 
 
 def _mean(values: Any, weights: Any, level: float) -> tuple[float | None, Ends | None]:
@@ -248,8 +303,26 @@ def _notes(result: PassAt, table: TaskTable, n_judged: int) -> list[Note]:
     return notes
 
 
+def _cluster_notes(result: PassAt, ends: Ends, n_judged: int, n_clusters: int) -> list[Note]:
+    """The same where the interval is over clusters."""
+    size = in_clusters(n_judged, n_clusters)
+    if result.pass_at_1 in (0.0, 1.0):
+        all_pass = result.pass_at_1 == 1
+        end = ends[0] if all_pass else ends[1]
+        rate = d.rate(end, d.rate_decimals(ends[1] - ends[0], (end,)))
+        verb = "passed" if all_pass else "failed"
+        text = f"every one of {size} {verb}; that leaves the rate anywhere {'above' if all_pass else 'below'} {rate}."
+        return [Note("all_pass" if all_pass else "all_fail", text)]
+    if n_clusters < 10:
+        text = f"{d.count(n_clusters, 'cluster')} leave an interval {ends[1] - ends[0]:.2f} wide."
+        return [Note("few_clusters", text, "More clusters narrow it; more tasks in these hardly do.")]
+    return []
+
+
 def _shape_notes(result: PassAt, ends: Ends, n_judged: int, *, single: bool) -> list[Note]:
     """Notes on an interval at an end of the scale, or a wide one."""
+    if result.n_clusters is not None and result.n_clusters < n_judged:
+        return _cluster_notes(result, ends, n_judged, result.n_clusters)
     share = (1 - result.level) / 2
     if result.pass_at_1 in (0.0, 1.0):
         all_pass = result.pass_at_1 == 1

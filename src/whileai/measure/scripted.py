@@ -116,6 +116,46 @@ CHANGES: dict[str, Agent] = {
 AGENTS = {**SHAPES, **CHANGES}
 
 
+@dataclass(frozen=True)
+class Judge:
+    """A judge of tasks whose gold is known: how often tasks pass, and how often it errs on those that do not, and do.
+
+    Attributes
+    ----------
+    rate : float
+        True pass rate.
+    leaks, misses : float
+        Share of failures that the judge passes, and of passes that it fails.
+    """
+
+    rate: float
+    leaks: float
+    misses: float
+
+    @property
+    def useless(self) -> bool:
+        """Whether a verdict of its says nothing of the task."""
+        return self.leaks + self.misses == 1.0
+
+
+ERRORS = ((0.1, 0.1), (0.3, 0.05), (0.3, 0.3))
+#: Judges by the true pass rate and their errors, on failures and on passes.
+JUDGES: dict[str, Judge] = {
+    **{f"{rate:g}, errs {a:g}/{b:g}": Judge(rate, a, b) for rate in (0.5, 0.8, 0.95) for a, b in ERRORS},
+    **{f"{rate:g}, useless": Judge(rate, 0.5, 0.5) for rate in (0.5, 0.8, 0.95)},
+}
+#: Tasks that a judge has judged, labelled or not.
+JUDGED = 400
+#: Tasks of clusters, over and over.
+CLUSTER_SIZES = (1, 2, 3, 5, 9)
+
+
+def clusters(n: int) -> Ints:
+    """The cluster of each task, for `n` clusters of one to nine tasks."""
+    sizes = [CLUSTER_SIZES[place % len(CLUSTER_SIZES)] for place in range(n)]
+    return np.repeat(np.arange(n), sizes)
+
+
 def passes(rates: Floats, k: int, rng: np.random.Generator) -> Ints:
     """How many of k tries pass, for each rate."""
     tries = rng.random((*rates.shape, k)) < rates[..., None]

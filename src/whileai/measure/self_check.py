@@ -14,7 +14,7 @@ from whileai.result import Block, Headline, Line, Note, Result, Table
 from whileai.result import digits as d
 
 if TYPE_CHECKING:
-    from whileai.measure.trials import Cell, Count
+    from whileai.measure.trial_cells import Cell, Count
 
 CALL = "self_check"
 #: Misses that are printed; `checks` has all of them.
@@ -32,13 +32,13 @@ class Check:
     agent : str
         The scripted agent.
     n_tasks, k : int
-        Tasks, and rows a task.
+        Tasks, and rows a task; clusters, or labelled tasks, where the check is about those.
     trials : int
         Times it was drawn and measured.
     measured, target : float
-        The share of the trials in which it happened, and the share promised.
+        The share of the trials in which it happened, and the share promised; of widths, the mean ratio.
     mc_std : float
-        Monte Carlo standard error of `measured`, were the true share at its target.
+        Monte Carlo standard error of `measured`, were the true share at its target; 0 where the target is exact.
     at_least : bool
         Whether `target` is a lower bound (coverage, power) or an upper one (false alarms).
     ok : bool
@@ -58,8 +58,10 @@ class Check:
 
     @property
     def margin(self) -> float:
-        """How far `measured` lies on the good side of `target`, in standard errors."""
-        return (self.measured - self.target) / self.mc_std * (1 if self.at_least else -1)
+        """How far `measured` lies on the good side of `target`, in standard errors; as it is where they are 0."""
+        from whileai.measure.trial_cells import margin
+
+        return margin(self.measured, self.target, self.mc_std, at_least=self.at_least)
 
 
 @dataclass(frozen=True, repr=False)
@@ -115,11 +117,13 @@ class SelfCheck(Result):
 
 
 def _groups(checks: Sequence[Check]) -> list[list[Check]]:
-    """The checks of one promise at one number of tasks; planned numbers of tasks are one group."""
+    """The checks of one promise at one number of tasks; of planned numbers, and of zero widths, at all of them."""
+    from whileai.measure.trial_cells import ZERO_WIDTH
+
     groups: dict[tuple[str, int], list[Check]] = {}
     for check in checks:
-        planned = check.check.startswith("power")
-        groups.setdefault((check.check, 0 if planned else check.n_tasks), []).append(check)
+        together = check.check.startswith(("power", ZERO_WIDTH))
+        groups.setdefault((check.check, 0 if together else check.n_tasks), []).append(check)
     order = list(dict.fromkeys(name for name, _ in groups))
     return [groups[key] for key in sorted(groups, key=lambda key: (order.index(key[0]), key[1]))]
 
@@ -137,7 +141,7 @@ def _row(group: Sequence[Check]) -> tuple[str, ...]:
         d.number(mean, 3),
         _share(worst),
         _promised(worst),
-        d.number(worst.mc_std, 4),
+        d.number(worst.mc_std, 4) if worst.mc_std else "exact",
         where if worst.ok else f"{where}  MISSED",
     )
 
@@ -160,8 +164,9 @@ def self_check(*, full: bool = False, seed: int = 0, level: float = 0.95) -> Sel
     """Whether intervals hold the truth, verdicts raise few false alarms and planned evals have their power.
 
     Rewards are drawn from scripted agents whose truth is known, and measured by the code behind `pass_at`, `compare`,
-    `eval_variance` and `holdout_size`. Counted are: the coverage of the intervals of pass@1, pass^k, pass@k, the mean
-    of partial rewards and the paired change; how often `compare` tells arms apart that do not differ on average; how
+    `eval_variance`, `holdout_size` and `judge_trust`. Counted are: the coverage of the intervals of pass@1, pass^k,
+    pass@k, the mean of partial rewards and the paired change, tasks in clusters too, and of the pass rate corrected for
+    a judge's errors; intervals of zero width; how often `compare` tells arms apart that do not differ on average; how
     often it proves a gain with ``n_tasks_to_prove`` tasks; how often two runs of one model leave the noise band.
 
     Parameters
@@ -190,7 +195,7 @@ def self_check(*, full: bool = False, seed: int = 0, level: float = 0.95) -> Sel
     -----
     The targets are the level itself, one less the level for false alarms, and the asked power less three points. Where
     tasks either stay or break outright, outcomes form a coarse lattice and the paired interval is held to the level
-    less 1.5 points.
+    less 1.5 points; the corrected rate is held to the level less one.
 
     Examples
     --------
@@ -231,7 +236,7 @@ def _checked(cells: Sequence[Cell], *, full: bool, seed: int, level: float, proc
 
 
 def _judged(found: Count) -> Check:
-    from whileai.measure.trials import is_miss, mc_std
+    from whileai.measure.trial_cells import is_miss, mc_std
 
     return Check(
         check=found.check,
@@ -249,7 +254,9 @@ def _judged(found: Count) -> Check:
 
 def _notes(checks: Sequence[Check], *, full: bool, level: float) -> list[Note]:
     """Where less is promised than the level says, and what the run can see."""
-    from whileai.measure.trials import LATTICE_SLACK, POWER_SLACK, POWER_TASKS, TOLERANCE
+    from whileai.measure.trial_cells import TOLERANCE
+    from whileai.measure.trial_groups import CORRECTED_SLACK
+    from whileai.measure.trials import LATTICE_SLACK, POWER_SLACK, POWER_TASKS
 
     notes = []
     if any(check.agent.endswith("% break") and "interval" in check.check for check in checks):
@@ -258,6 +265,9 @@ def _notes(checks: Sequence[Check], *, full: bool, level: float) -> list[Note]:
     if any(check.check.startswith("power") for check in checks):
         text = f"planned power is promised within {POWER_SLACK:g} of the asked one, from {POWER_TASKS} tasks up."
         notes.append(Note("power_slack", text))
+    if any(check.check.startswith("corrected") for check in checks):
+        text = f"a rate corrected for its judge is promised to be held at the level less {CORRECTED_SLACK:g}."
+        notes.append(Note("corrected_slack", text))
     if not full and checks:
         trials = min(check.trials for check in checks)
         seen = TOLERANCE * math.sqrt(level * (1.0 - level) / trials)

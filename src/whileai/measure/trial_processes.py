@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from whileai.errors import WaiError
-from whileai.measure.trials import Cell, Count, count
+from whileai.measure.trial_cells import Cell, Count
+from whileai.measure.trials import count
 
 #: Processes of a quick run: more of them would start for longer than they count.
 QUICK_PROCESSES = 8

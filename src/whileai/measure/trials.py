@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
-import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import astuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,7 +16,8 @@ from whileai.measure.eval_variance import eval_variance
 from whileai.measure.holdout_size import holdout_size
 from whileai.measure.paired import Arms
 from whileai.measure.pass_at import pass_at
-from whileai.stats.quantiles import normal_tail
+from whileai.measure.trial_cells import ZERO_WIDTH, Cell, Count, counted, holds, is_point, share_left
+from whileai.measure.trial_groups import clustered_change, clustered_rates, corrected
 
 if TYPE_CHECKING:
     from whileai.measure.compare import Decision
@@ -27,74 +26,13 @@ if TYPE_CHECKING:
 
 #: Uniform numbers drawn at once; part of what a seed means.
 _DRAWN = 1 << 20
-#: How far an end may miss the truth by rounding.
-_ROUNDING = 1e-12
 #: What a printed interval may lack where tasks either stay or break outright: a coarse lattice of outcomes. Counted out
 #: at level 0.95, 2% of 300 tasks gives 0.9365 and 10% of 100 tasks 0.9378.
 LATTICE_SLACK = 0.015
 #: How near to the asked power the planned one comes, from this many tasks up.
 POWER_SLACK, POWER_TASKS = 0.03, 30
-#: Monte Carlo standard errors that a share may lie on the wrong side of its target.
-TOLERANCE = 3.0
 #: Run-to-run noise beside that of sampling: standard deviation of a shock that hits all tasks of a run.
 SHOCK = 0.02
-
-
-class Cell(NamedTuple):
-    """One setting and how often to try it.
-
-    Attributes
-    ----------
-    kind : str
-        ``rates``, ``reward``, ``change``, ``reward change``, ``power`` or ``band``.
-    agent : str
-        Of `scripted.AGENTS`; for ``power`` the base and the effect.
-    n, k : int
-        Tasks, and rows a task.
-    trials : int
-    runs : int
-        Re-runs behind the noise band.
-    power : float
-        The asked one.
-    """
-
-    kind: str
-    agent: str
-    n: int
-    k: int
-    trials: int
-    runs: int = 0
-    power: float = 0.0
-
-    def rng(self, seed: int) -> np.random.Generator:
-        """The cell's own stream: it depends on the seed and the setting, not on what else runs or where."""
-        return np.random.default_rng([seed, zlib.crc32(repr(tuple(self)).encode())])
-
-
-@dataclass(frozen=True)
-class Count:
-    """How often something happened in the trials of one setting.
-
-    Attributes
-    ----------
-    check : str
-        What was counted.
-    agent : str
-    n_tasks, k, trials, hits : int
-    target : float
-        The share promised.
-    at_least : bool
-        Whether the promise is a lower bound.
-    """
-
-    check: str
-    agent: str
-    n_tasks: int
-    k: int
-    trials: int
-    hits: int
-    target: float
-    at_least: bool
 
 
 def count(cell: Cell, seed: int, level: float) -> list[Count]:
@@ -109,6 +47,7 @@ def _rates(cell: Cell, rng: np.random.Generator, level: float) -> list[Count]:
     if cell.k > 1:
         truths |= {"pass_pow_k": agent.all_of(cell.k), "pass_at_k": agent.any_of(cell.k)}
     hits = dict.fromkeys(truths, 0)
+    points = 0
 
     def draw(size: tuple[int, int]) -> Ints:
         return scripted.passes(agent.rates(rng, size)[0], cell.k, rng)
@@ -116,19 +55,23 @@ def _rates(cell: Cell, rng: np.random.Generator, level: float) -> list[Count]:
     for codes, times in _distinct(cell, draw, cell.k):
         found = pass_at(scripted.table(cell.k, codes), level=level)
         for name, truth in truths.items():
-            hits[name] += times * _holds(found.intervals[name], truth)
+            hits[name] += times * holds(found.intervals[name], truth)
+            points += times * is_point(found.intervals[name])
     names = {"pass_at_1": "pass@1 interval", "pass_pow_k": "pass^k interval", "pass_at_k": "pass@k interval"}
-    return [_counted(cell, names[name], found, level) for name, found in hits.items()]
+    counts = [counted(cell, names[name], found, level) for name, found in hits.items()]
+    return [*counts, counted(cell, ZERO_WIDTH, points, 0.0, at_least=False)]
 
 
 def _reward(cell: Cell, rng: np.random.Generator, level: float) -> list[Count]:
     """Coverage of the mean of partial rewards."""
     agent = scripted.AGENTS[cell.agent]
-    hits = 0
+    hits = points = 0
     for codes, times in _distinct(cell, lambda size: _graded(agent.rates(rng, size)[0], cell.k, rng), _codes(cell.k)):
         found = pass_at(_graded_table(codes, cell.k), level=level)
-        hits += times * _holds(found.intervals["reward"], agent.all_of(1))
-    return [_counted(cell, "reward interval", hits, level)]
+        hits += times * holds(found.intervals["reward"], agent.all_of(1))
+        points += times * is_point(found.intervals["reward"])
+    counts = [counted(cell, "reward interval", hits, level)]
+    return [*counts, counted(cell, ZERO_WIDTH, points, 0.0, at_least=False)]
 
 
 def _change(cell: Cell, rng: np.random.Generator, level: float) -> list[Count]:
@@ -136,16 +79,17 @@ def _change(cell: Cell, rng: np.random.Generator, level: float) -> list[Count]:
     agent = scripted.AGENTS[cell.agent]
     partial = cell.kind == "reward change"
     target = "reward" if partial else "pass_at_1"
-    held = alarms = 0
+    held = alarms = points = 0
     for decision, times in _decisions(cell, agent, rng, Asked(target, level)):
-        held += times * _holds(decision.main.interval, agent.change)
+        points += times * is_point(decision.main.interval)
+        held += times * holds(decision.main.interval, agent.change)
         alarms += times * (decision.verdict in ("improved", "regressed"))
     what = "reward " if partial else ""
     promised = max(level - LATTICE_SLACK, level / 2) if agent.lattice else level
-    counts = [_counted(cell, f"{what}change interval", held, promised)]
+    counts = [counted(cell, f"{what}change interval", held, promised)]
     if agent.change == 0:
-        counts.append(_counted(cell, f"{what}false alarms", alarms, _share_left(level), at_least=False))
-    return counts
+        counts.append(counted(cell, f"{what}false alarms", alarms, share_left(level), at_least=False))
+    return [*counts, counted(cell, ZERO_WIDTH, points, 0.0, at_least=False)]
 
 
 def _power(cell: Cell, rng: np.random.Generator, level: float) -> list[Count]:
@@ -154,7 +98,7 @@ def _power(cell: Cell, rng: np.random.Generator, level: float) -> list[Count]:
     agent = scripted.Agent(((1.0, base, base + effect),))
     asked = Asked("pass_at_1", level)
     hits = sum(times * (decision.verdict == "improved") for decision, times in _decisions(cell, agent, rng, asked))
-    return [_counted(cell, f"power, {cell.power:g} asked", hits, cell.power - POWER_SLACK)]
+    return [counted(cell, f"power, {cell.power:g} asked", hits, cell.power - POWER_SLACK)]
 
 
 def _band(cell: Cell, rng: np.random.Generator, level: float) -> list[Count]:
@@ -172,8 +116,8 @@ def _band(cell: Cell, rng: np.random.Generator, level: float) -> list[Count]:
         outside += not abs(decision.main.delta or 0.0) < (noise.noise_band or 0.0)
         alarms += decision.verdict in ("improved", "regressed")
     return [
-        _counted(cell, f"noise band of {cell.runs} runs", outside, _share_left(level), at_least=False),
-        _counted(cell, f"verdict, band of {cell.runs} runs", alarms, _share_left(level), at_least=False),
+        counted(cell, f"noise band of {cell.runs} runs", outside, share_left(level), at_least=False),
+        counted(cell, f"verdict, band of {cell.runs} runs", alarms, share_left(level), at_least=False),
     ]
 
 
@@ -184,20 +128,10 @@ _COUNTERS: dict[str, Callable[[Cell, np.random.Generator, float], list[Count]]] 
     "reward change": _change,
     "power": _power,
     "band": _band,
+    "clustered rates": clustered_rates,
+    "clustered change": clustered_change,
+    "corrected": corrected,
 }
-
-
-def _counted(cell: Cell, check: str, hits: int, target: float, *, at_least: bool = True) -> Count:
-    return Count(check, cell.agent, cell.n, cell.k, cell.trials, int(hits), target, at_least)
-
-
-def _share_left(level: float) -> float:
-    """One less the level, without the rounding of the subtraction where it can be told."""
-    return round(1.0 - level, 15) or 1.0 - level
-
-
-def _holds(ends: tuple[float, float] | None, truth: float) -> bool:
-    return ends is not None and ends[0] - _ROUNDING <= truth <= ends[1] + _ROUNDING
 
 
 def _decisions(cell: Cell, agent: Agent, rng: np.random.Generator, asked: Asked) -> Iterator[tuple[Decision, int]]:
@@ -274,7 +208,19 @@ def grid(*, full: bool, level: float) -> list[Cell]:
     cells += _planned(full=full, level=level, trials=trials)
     settings = [(n, k) for n in (30, 100) for k in (4, 8)] if full else [(100, 4)]
     cells += [Cell("band", "even", n, k, 2 * trials, runs) for runs in (3, 5) for n, k in settings]
-    return cells
+    return [*cells, *_grouped(full=full, trials=trials)]
+
+
+def _grouped(*, full: bool, trials: int) -> list[Cell]:
+    """Tasks in clusters, and judges corrected by gold."""
+    sizes = (4, 6, 10, 20, 30, 100, 300) if full else (4, 10, 30)
+    shapes = ("even", "bimodal", "near-ceiling", "70% always", "10% dead") if full else ("bimodal", "70% always")
+    pairs = ("reshuffled", "most gain, 10% break", "all +0.1", "few gain") if full else ("reshuffled", "few gain")
+    cells = [Cell("clustered rates", shape, n, 2, trials) for n in sizes for shape in shapes]
+    cells += [Cell("clustered change", agent, n, 2, trials) for n in sizes for agent in pairs]
+    labels = (20, 50, 100, 200) if full else (20, 100)
+    judges = list(scripted.JUDGES) if full else ["0.8, errs 0.1/0.1", "0.8, errs 0.3/0.3", "0.8, useless"]
+    return cells + [Cell("corrected", judge, m, 1, trials) for m in labels for judge in judges]
 
 
 def _planned(*, full: bool, level: float, trials: int) -> list[Cell]:
@@ -289,34 +235,6 @@ def _planned(*, full: bool, level: float, trials: int) -> list[Cell]:
         if n >= POWER_TASKS:
             cells.append(Cell("power", f"{base:g} +{effect:g}", n, k, trials, power=power))
     return cells
-
-
-def z_score(count: Count) -> float:
-    """How many Monte Carlo standard errors a count is on the good side of its target."""
-    distance = count.hits / count.trials - count.target
-    return (distance if count.at_least else -distance) / mc_std(count)
-
-
-def is_miss(count: Count) -> bool:
-    """Whether a count is worse than its target by more than three Monte Carlo standard errors.
-
-    Where less than five failures are expected a standard error says little, and the chance of as many as were counted,
-    or more, must be that of three standard errors too.
-    """
-    if z_score(count) >= -TOLERANCE:
-        return False
-    chance = 1.0 - count.target if count.at_least else count.target
-    if chance * count.trials >= 5:
-        return True
-    from scipy.special import bdtrc
-
-    failures = count.trials - count.hits if count.at_least else count.hits
-    return bool(bdtrc(failures - 1, count.trials, chance) < normal_tail(TOLERANCE))
-
-
-def mc_std(count: Count) -> float:
-    """The standard error of the counted share, were the true one at its target."""
-    return math.sqrt(count.target * (1.0 - count.target) / count.trials)
 
 
 def serve() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from whileai.result import Block, Headline, Line, Note, Result, Table
+from whileai.result import Block, Headline, Interval, Line, Note, Plot, Result, Table
 from whileai.result import digits as d
 
 Ends = tuple[float, float]
 WORDS = {"pass": "trusted", "fail": "not trusted", "inconclusive": "inconclusive", "not_measured": "not measured"}
+#: The verdict of a single check.
+SAID = {"pass": "pass", "fail": "FAIL", "inconclusive": "inconclusive", "not_measured": "not measured"}
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,41 @@ class Sensitivity:
     name: str
     correlation: float | None
     p_adjusted: float | None
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that trust rests on.
+
+    Attributes
+    ----------
+    name : str
+        ``agreement``, ``kappa``, ``halves``, ``bias``, ``consistency`` or ``probes``.
+    verdict : str
+        ``pass``, ``fail``, ``inconclusive`` or ``not_measured``.
+    reason : str
+        Why.
+    """
+
+    name: str
+    verdict: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Half:
+    """Agreement on one of two random halves of the labelled tasks.
+
+    Attributes
+    ----------
+    agreement : (float, (float, float))
+    kappa : float or None
+    n_tasks : int
+    """
+
+    agreement: tuple[float, Ends]
+    kappa: float | None
+    n_tasks: int
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,6 +93,29 @@ class JudgeTrust(Result):
     sensitivity : tuple of Sensitivity
     min_agreement, min_kappa, level : float
     notes : tuple of Note
+    reason : str
+        Why the verdict is what it is.
+    baseline : float or None
+        What a judge that always says the more frequent gold would agree on.
+    gold_pass_rate, labeled_judge_pass_rate : float or None
+        On the labelled rows, by gold and by the judge.
+    gold_alone, rogan_gladen : (float, (float, float)) or None
+        The pass rate by the labels without the judge, and by Rogan and Gladen's correction, beside the corrected one.
+    checks : tuple of Check
+        Each thing that trust rests on, with its own verdict.
+    halves : tuple of Half
+        Two random halves of the labelled tasks, the same ones whatever is labelled next; empty under 20 tasks.
+    consistency : Consistency or None
+        The judge asked again, where ``judge=`` is given.
+    probes : tuple of Probe
+        Replies changed in ways that should not earn a pass, where ``judge=`` is given.
+    labels_needed : dict of str to (int or None)
+        Further labelled tasks until the interval of ``agreement`` and of ``corrected_pass_rate`` is `width` wide, were
+        the rates to stay; ``None`` where no number of labels would do.
+    labels_to_settle : int or None
+        Further labelled tasks until no interval crosses its bar, were the rates to stay; ``None`` where none does, or
+        where a rate lies on its bar.
+    width : float
     """
 
     verdict: str
@@ -77,12 +137,26 @@ class JudgeTrust(Result):
     miss: tuple[float, Ends] | None = None
     sensitivity: tuple[Sensitivity, ...] = field(default=())
     notes: tuple[Note, ...] = field(default=())
+    reason: str = ""
+    baseline: float | None = None
+    gold_pass_rate: float | None = None
+    labeled_judge_pass_rate: float | None = None
+    gold_alone: tuple[float, Ends] | None = None
+    rogan_gladen: tuple[float, Ends] | None = None
+    checks: tuple[Check, ...] = ()
+    halves: tuple[Half, ...] = ()
+    consistency: Consistency | None = None
+    probes: tuple[Probe, ...] = ()
+    labels_needed: dict[str, int | None] = field(default_factory=dict)
+    labels_to_settle: int | None = None
+    width: float = 0.1
 
     def _blocks(self) -> list[Block]:
         agreed = self.intervals["agreement"]
         if self.agreement is None or agreed is None:
             size = f"{d.count(self.n_labeled, 'labelled row')} of {self.n_rows:,}"
-            return [Headline(f"not measured: the judge cannot be compared with gold ({size})"), *self.notes]
+            head = f"not measured: the judge cannot be compared with gold ({size})"
+            return [Headline(head), *self._asked_again(), *self.notes]
         tasks = d.count(self.n_tasks_labeled, "labelled task")
         said = d.rate_within(self.agreement, agreed)
         bar = d.given(self.min_agreement)
@@ -93,24 +167,64 @@ class JudgeTrust(Result):
             ("judge pass", f"{table['tp']:,}", f"{table['fp']:,}", f"passes {d.rate_within(*leak)} of the failures"),
             ("judge fail", f"{table['fn']:,}", f"{table['tn']:,}", f"fails {d.rate_within(*miss)} of the passes"),
         )
-        n = sum(table.values())
-        passes = (table["tp"] + table["fn"]) / n
-        word, share = ("pass", passes) if passes >= 0.5 else ("fail", 1 - passes)
+        word = "pass" if (self.gold_pass_rate or 0.0) >= 0.5 else "fail"
         blocks: list[Block] = [
             Headline(head),
             Line(
                 f"kappa {_signed_rate(self.kappa, self.intervals['kappa'])}, bar {d.given(self.min_kappa)}"
                 f" | AC1 {d.number(self.ac1, 2)}"
-                f" | always saying {word} would agree on {d.number(share, 2)}"
+                f" | always saying {word} would agree on {d.number(self.baseline, 2)}"
             ),
             Table(("", "gold pass", "gold fail", ""), rows, "lrrl"),
+            *self._rates(),
         ]
-        if self.corrected_pass_rate is not None:
-            fixed = d.rate_within(self.corrected_pass_rate, self.intervals["corrected_pass_rate"])
-            blocks.append(Line(f"pass rate: {d.number(self.judge_pass_rate, 2)} by the judge, {fixed} corrected"))
         if self.sensitivity:
             blocks.append(_moves(self.sensitivity, 1 - self.level))
+        blocks += self._asked_again()
+        told: dict[str, list[str]] = {}
+        for check in self.checks:
+            told.setdefault(check.verdict, []).append(check.name)
+        if told:
+            blocks.append(Line(" | ".join(f"{SAID[verdict]}: {', '.join(names)}" for verdict, names in told.items())))
         return [*blocks, *self.notes]
+
+    def _rates(self) -> list[Block]:
+        """The pass rate by the judge, corrected, and by two simpler ways."""
+        on_labels = f"gold passes {d.number(self.gold_pass_rate, 2)}, the judge"
+        on_labels += f" {d.number(self.labeled_judge_pass_rate, 2)}"
+        lines: list[Block] = []
+        if self.corrected_pass_rate is not None:
+            fixed = d.rate_within(self.corrected_pass_rate, self.intervals["corrected_pass_rate"])
+            lines.append(Line(f"pass rate: {d.number(self.judge_pass_rate, 2)} by the judge, {fixed} corrected"))
+            alone, simple = (d.rate_within(*(found or (None, None))) for found in (self.gold_alone, self.rogan_gladen))
+            lines.append(Line(f"cross-check: {alone} by the labels alone, {simple} by Rogan-Gladen"))
+        lines.append(Line(f"on the labelled rows: {on_labels}"))
+        if self.halves:
+            told = " and ".join(d.rate_within(*half.agreement) for half in self.halves)
+            lines.append(Line(f"held-out halves: the judge agrees on {told}"))
+        return lines
+
+    def _asked_again(self) -> list[Block]:
+        """How the judge repeats itself, and what changed replies do to it."""
+        blocks: list[Block] = []
+        if self.consistency is not None:
+            again = self.consistency
+            times = f"{d.count(again.repeats, 'more time')} about {d.count(again.n_rows, 'reply', 'replies')}"
+            blocks.append(Line(f"asked {times}, it repeats itself on {d.rate_within(*again.agreement)}"))
+        rows = [
+            (
+                f"{probe.name} {'added' if probe.name in ADDED else 'in its place'}",
+                "not asked" if probe.to_pass is None else d.rate_within(*probe.to_pass),
+                f"{probe.n_to_pass:,}",
+                "" if probe.to_fail is None else d.rate_within(*probe.to_fail),
+                SAID[probe.verdict],
+            )
+            for probe in self.probes
+        ]
+        if rows:
+            header = ("reply changed by", "then passes", "replies", "then fails", "verdict")
+            blocks.append(Table(header, tuple(rows), "llrll", droppable=(3,)))
+        return blocks
 
 
 def _signed_rate(value: float | None, ends: Ends | None) -> str:

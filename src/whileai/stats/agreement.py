@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from whileai.stats import exact, intervals
+from whileai.stats.corrected import weighted_rate
 from whileai.stats.quantiles import t_quantile
 
 if TYPE_CHECKING:
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 Ends = tuple[float, float]
 
 
-def cohen_kappa(tp: int, fp: int, fn: int, tn: int) -> float | None:
+def cohen_kappa(tp: float, fp: float, fn: float, tn: float) -> float | None:
     """Agreement beyond chance, (po - pe)/(1 - pe); ``None`` where chance alone would agree on everything.
 
     Cohen 1960. `tp`: judge and gold pass; `fp`: only the judge passes; `fn`: only gold; `tn`: neither.
@@ -24,10 +26,10 @@ def cohen_kappa(tp: int, fp: int, fn: int, tn: int) -> float | None:
         return None
     judge, gold = (tp + fp) / n, (tp + fn) / n
     chance = judge * gold + (1 - judge) * (1 - gold)
-    return ((tp + tn) / n - chance) / (1 - chance) if chance < 1 else None
+    return ((tp + tn) / n - chance) / (1 - chance) if chance < 1 - 1e-12 else None
 
 
-def gwet_ac1(tp: int, fp: int, fn: int, tn: int) -> float | None:
+def gwet_ac1(tp: float, fp: float, fn: float, tn: float) -> float | None:
     """Gwet's AC1 (2008), which does not collapse where nearly everything passes; ``None`` without rows."""
     n = tp + fp + fn + tn
     if n == 0:
@@ -37,7 +39,9 @@ def gwet_ac1(tp: int, fp: int, fn: int, tn: int) -> float | None:
     return ((tp + tn) / n - chance) / (1 - chance)
 
 
-def kappa_std(judge: NDArray[Any], gold: NDArray[Any], codes: NDArray[Any]) -> float | None:
+def kappa_std(
+    judge: NDArray[Any], gold: NDArray[Any], codes: NDArray[Any], weights: NDArray[Any] | None = None
+) -> float | None:
     """Standard error of kappa over tasks.
 
     Parameters
@@ -45,6 +49,8 @@ def kappa_std(judge: NDArray[Any], gold: NDArray[Any], codes: NDArray[Any]) -> f
     judge, gold : array of 0 and 1, shape (rows,)
     codes : int array, shape (rows,)
         The task of each row.
+    weights : array, shape (rows,), optional
+        What each row counts.
 
     Returns
     -------
@@ -60,19 +66,147 @@ def kappa_std(judge: NDArray[Any], gold: NDArray[Any], codes: NDArray[Any]) -> f
 
     n = len(judge)
     same = judge == gold
-    po, j, g = float(same.mean()), float(judge.mean()), float(gold.mean())
+    part = np.full(n, 1.0) if weights is None else weights * (n / exact.total(weights))
+    po, j, g = (exact.total(part * values) / n for values in (same, judge, gold))
     pe = j * g + (1 - j) * (1 - g)
     n_tasks = len(np.unique(codes))
-    if n_tasks < 2 or pe == 1:
+    if n_tasks < 2 or pe > 1 - 1e-12:
         return None
     pull = ((2 * g - 1) * (judge - j) + (2 * j - 1) * (gold - g)) * (1 - po)
-    rows = ((same - po) * (1 - pe) - pull) / (1 - pe) ** 2
+    rows = part * ((same - po) * (1 - pe) - pull) / (1 - pe) ** 2
     tasks = exact.means(exact.exact_sums(codes, rows, int(codes.max()) + 1), np.ones(int(codes.max()) + 1, dtype=int))
     return math.sqrt(n_tasks / (n_tasks - 1) * exact.total(tasks**2)) / n
 
 
+class Agreed(NamedTuple):
+    """How far a judge agrees with gold, and what the two bars say of it.
+
+    Attributes
+    ----------
+    verdict : str
+        ``pass``: both intervals lie above their bars; ``fail``: one lies below, or the judge says one thing of every
+        row; ``inconclusive``: neither; ``not_measured``: no gold, or gold of one class.
+    confusion : dict of str to int
+        ``tp``, ``fp``, ``fn``, ``tn``.
+    agreement, kappa : float or None
+    agreement_interval, kappa_interval : (float, float) or None
+    """
+
+    verdict: str
+    confusion: dict[str, int]
+    agreement: float | None = None
+    agreement_interval: Ends | None = None
+    kappa: float | None = None
+    kappa_interval: Ends | None = None
+
+
+def agreed(
+    judge: NDArray[Any],
+    gold: NDArray[Any],
+    codes: NDArray[Any],
+    bars: tuple[float, float],
+    level: float = 0.95,
+    weights: NDArray[Any] | None = None,
+) -> Agreed:
+    """Agreement and kappa of binary verdicts with binary gold, over tasks, against the bars of the two.
+
+    Parameters
+    ----------
+    judge, gold : array of 0 and 1, shape (rows,)
+    codes : int array, shape (rows,)
+        The task of each row.
+    bars : (float, float)
+        Of agreement and of kappa.
+    level : float
+    weights : array, shape (rows,), optional
+        What each row counts, where rows were picked with unequal chances; the confusion counts stay counts.
+    """
+    import numpy as np
+
+    table = {
+        "tp": int(((judge == 1) & (gold == 1)).sum()),
+        "fp": int(((judge == 1) & (gold == 0)).sum()),
+        "fn": int(((judge == 0) & (gold == 1)).sum()),
+        "tn": int(((judge == 0) & (gold == 0)).sum()),
+    }
+    if not (0 < gold.sum() < gold.size):
+        return Agreed("not_measured", table)
+    same = (judge == gold).astype(np.float64)
+    share, share_ends, n_tasks = rate_of(same, codes, level, weights)
+    cells: Mapping[str, float] = table if weights is None else cell_weights(judge, gold, weights)
+    kappa = cohen_kappa(**cells)
+    std = kappa_std(judge, gold, codes, weights)
+    kappa_ends = _kappa_interval(cells, kappa, std, n_tasks, share_ends, level)
+    says_one_thing = bool((judge == judge[0]).all())
+    verdict = "fail" if says_one_thing else _against(share_ends, kappa_ends, bars)
+    return Agreed(verdict, table, share, share_ends, kappa, kappa_ends)
+
+
+def rate_of(
+    values: NDArray[Any], codes: NDArray[Any], level: float = 0.95, weights: NDArray[Any] | None = None
+) -> tuple[float, Ends, float]:
+    """The mean over tasks of a number in [0, 1], its interval, and the number of tasks (the effective one if weighted).
+
+    Parameters
+    ----------
+    values : array, shape (rows,), at least one row
+    codes : int array, shape (rows,)
+        The task of each row.
+    level : float
+    weights : array, shape (rows,), optional
+        What each row counts; without them every task counts alike.
+    """
+    if weights is not None:
+        return weighted_rate(values, codes, weights, level)
+    means = task_means(values, codes)
+    rate = exact.mean(means)
+    return rate, around(rate, intervals.mean_interval(means, level)), len(means)
+
+
+def cell_weights(judge: NDArray[Any], gold: NDArray[Any], weights: NDArray[Any]) -> dict[str, float]:
+    """The confusion table in weights, scaled to the number of rows."""
+    scaled = weights * (len(weights) / exact.total(weights))
+    cells = {"tp": (1, 1), "fp": (1, 0), "fn": (0, 1), "tn": (0, 0)}
+    return {name: exact.total(scaled[(judge == j) & (gold == g)]) for name, (j, g) in cells.items()}
+
+
+def task_means(values: NDArray[Any], codes: NDArray[Any]) -> NDArray[Any]:
+    """The mean of each task that has rows, in the order of the codes."""
+    import numpy as np
+
+    _, place, sizes = np.unique(codes, return_inverse=True, return_counts=True)
+    return exact.means(exact.exact_sums(place, values, len(sizes)), sizes)
+
+
+def around(value: float, ends: Ends) -> Ends:
+    """The ends, moved where rounding put them on the wrong side of the value."""
+    return min(ends[0], value), max(ends[1], value)
+
+
+def _kappa_interval(
+    table: Mapping[str, float], kappa: float | None, std: float | None, n_tasks: float, share: Ends, level: float
+) -> Ends | None:
+    """Student's interval; where kappa shows no spread (no error at all), that of the agreement carried over."""
+    if kappa is None:
+        return None
+    if std is not None and std > 0:
+        half = t_quantile((1 + level) / 2, max(n_tasks - 1, 1)) * std
+        return max(-1.0, kappa - half), min(1.0, kappa + half)
+    n = sum(table.values())
+    judge, gold = (table["tp"] + table["fp"]) / n, (table["tp"] + table["fn"]) / n
+    chance = judge * gold + (1 - judge) * (1 - gold)
+    low, high = ((end - chance) / (1 - chance) for end in share)
+    return around(kappa, (max(-1.0, low), min(1.0, high)))
+
+
+def _against(share: Ends, kappa: Ends | None, bars: tuple[float, float]) -> str:
+    if kappa is None or share[1] < bars[0] or kappa[1] < bars[1]:
+        return "fail"
+    return "pass" if share[0] >= bars[0] and kappa[0] >= bars[1] else "inconclusive"
+
+
 class Corrected(NamedTuple):
-    """A pass rate corrected for the judge's errors, and its interval."""
+    """A pass rate corrected for the judge's errors, and its interval, which holds the rate."""
 
     rate: float
     interval: Ends
@@ -100,7 +234,10 @@ def corrected_rate(
     -----
     Prediction-powered inference with a tuned weight (Angelopoulos et al. 2023, arXiv:2301.09633; PPI++,
     arXiv:2311.01453), Student's t, and two imaginary labelled tasks of residual +1 and -1, which keep the interval
-    honest with few labels. The labelled tasks must be a random sample.
+    honest with few labels. Where the judge helps so little that the labels alone give a narrower interval, theirs is
+    taken: with the imaginary tasks, a judge that says nothing would else widen it by an eighth at 20 labels. Choosing
+    the narrower cost no coverage in simulation (0.945 at the least in 120 settings, `whileai.measure.trial_groups`).
+    The labelled tasks must be a random sample.
     """
     import numpy as np
 
@@ -120,7 +257,11 @@ def corrected_rate(
     total, size = exact.total(rest), m + 2
     variance = max((exact.total(rest**2) + 2) / size - (total / size) ** 2, 0.0)
     half = t_quantile((1 + level) / 2, m + 1) * math.sqrt(weight**2 * apart / n + variance / size)
-    return Corrected(min(1.0, max(0.0, rate)), (max(0.0, rate - half), min(1.0, rate + half)))
+    rate, low, high = min(1.0, max(0.0, rate)), max(0.0, rate - half), min(1.0, rate + half)
+    alone = intervals.mean_interval(gold, level)
+    if alone[1] - alone[0] < high - low:
+        low, high = alone
+    return Corrected(rate, (min(low, rate), max(high, rate)))
 
 
 def correlation(x: NDArray[Any], y: NDArray[Any]) -> tuple[float, float] | None:

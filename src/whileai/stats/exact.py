@@ -208,7 +208,7 @@ def _whole_sums(group: NDArray[np.int64], p0: NDArray[np.float64], n_groups: int
         p0 = above
     sums: NDArray[Any] = limbs.pop() if limbs else np.zeros(n_groups, dtype=np.int64)
     while limbs:
-        sums = _narrow(sums.astype(object) * (1 << LIMB) + limbs.pop().astype(object))
+        sums = narrow(sums.astype(object) * (1 << LIMB) + limbs.pop().astype(object))
     return sums
 
 
@@ -218,10 +218,10 @@ def _plus(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
         both: NDArray[Any] = left + right
         if both.size == 0 or (both.max() < 1 << 62 and both.min() > -(1 << 62)):
             return both
-    return _narrow(left.astype(object) + right.astype(object))
+    return narrow(left.astype(object) + right.astype(object))
 
 
-def _narrow(whole: NDArray[Any]) -> NDArray[Any]:
+def narrow(whole: NDArray[Any]) -> NDArray[Any]:
     """An object array of ints as int64 where all of them are below 2**62 in magnitude."""
     if all(-(1 << 62) < number < 1 << 62 for number in whole.tolist()):
         return whole.astype(np.int64)

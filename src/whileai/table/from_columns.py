@@ -12,7 +12,7 @@ from typing import Any
 
 from whileai.stats.exact import Sums, normalised
 from whileai.table.prompts import Prompts
-from whileai.table.task_table import Column, TaskTable
+from whileai.table.task_table import Column, Fill, TaskTable
 
 WHOLE = frozenset({"tinyint", "smallint", "integer", "bigint", "utinyint", "usmallint", "uinteger", "ubigint"})
 NUMBERS = WHOLE | {"boolean", "float", "double", "decimal", "hugeint", "uhugeint"}
@@ -57,47 +57,71 @@ class _Query:
             and ("prompt" not in types or types["prompt"].id == "varchar")
             and ("reward" not in types or types["reward"].id in NUMBERS)
             and self.markers is not None
+            and (fill := _fill_of(types.get("allocation"))) is not None
         )
         if not self.readable:
             return
         ids = [f"CAST({name} AS VARCHAR)" for name in names]
         digest = ["'task_' || substr(sha256(prompt), 1, 12)"] if "prompt" in types else []
         self.columns = [f"coalesce({', '.join([*ids, *digest])}) AS task"]
-        self.columns.append(f"{ids[0]} <> {ids[1]} AS conflict" if len(ids) == 2 else "false AS conflict")
+        self.conflicting = len(ids) == 2
+        if self.conflicting:
+            self.columns.append(f"{ids[0]} <> {ids[1]} AS conflict")
         self.columns.append("prompt" if "prompt" in types else "NULL::VARCHAR AS prompt")
         self.columns.append("CAST(reward AS DOUBLE) AS reward" if "reward" in types else "NULL::DOUBLE AS reward")
+        self.filled = bool(fill)
+        kept, of_kept = ("", "")
+        if self.filled:
+            self.columns.append(f"{fill} AS fill")
+            kept, of_kept = " AND NOT fill", " FILTER (NOT fill)"
+        text = "CASE WHEN prompt IS NOT NULL THEN hash(prompt) END"
         self.totals = [
             "task",
-            "count(*) AS n_rows",
-            "count(*) FILTER (reward IN (0, 1)) AS n",
-            "count(*) FILTER (reward = 1) AS passes",
-            "count(*) FILTER (reward > 0 AND reward < 1) AS n_partial",
-            "count(*) FILTER (reward IS NULL OR isnan(reward)) AS n_unjudged",
-            "count(*) FILTER (conflict) AS conflicts",
-            "coalesce(min(prompt) <> max(prompt), false) AS several",
-            "CASE WHEN min(prompt) = max(prompt) THEN ('0x' || substr(sha256(min(prompt)), 1, 15))::BIGINT END AS code",
-            *_sums("reward", "reward", "reward > 0 AND reward < 1"),
+            f"count(*){of_kept} AS n_rows",
+            f"count(*) FILTER (reward IN (0, 1){kept}) AS n",
+            f"count(*) FILTER (reward = 1{kept}) AS passes",
+            f"count(*) FILTER (reward > 0 AND reward < 1{kept}) AS n_partial",
+            f"count(*) FILTER ((reward IS NULL OR isnan(reward)){kept}) AS n_unjudged",
+            # by a hash of 64 bits: comparing the texts themselves would take longer than all the rest
+            f"coalesce(min({text}) <> max({text}), false) AS several",
+            *_sums("reward", "reward", f"reward > 0 AND reward < 1{kept}")[1:],  # the whole part of a partial reward is 0
         ]
+        if self.conflicting:
+            self.totals.append("count(*) FILTER (conflict) AS conflicts")
+        if markers:  # a call that reads no markers compares no prompts either, and a digest a task takes its time
+            self.totals.append("('0x' || substr(sha256(any_value(prompt)), 1, 15))::BIGINT AS code")
         for place, name in enumerate(self.markers or []):
             column = f"m{place}"
             self.columns.append(f"CAST(markers.{_quoted(name)} AS DOUBLE) AS {column}")
-            self.totals.append(f"count({column}) FILTER (NOT isnan({column})) AS {column}_n")
+            self.totals.append(f"count({column}) FILTER (NOT isnan({column}){kept}) AS {column}_n")
             self.totals.append(f"count(*) FILTER (isinf({column})) AS {column}_infinite")
-            self.totals += _sums(column, column, f"NOT isnan({column}) AND NOT isinf({column})")
+            self.totals += _sums(column, column, f"NOT isnan({column}) AND NOT isinf({column}){kept}")
+        if self.filled:
+            odd = "reward IS NULL OR isnan(reward) OR (reward >= 0 AND reward <= 1)"
+            self.totals += [
+                "count(*) FILTER (fill) AS fill_rows",
+                "count(*) FILTER (fill AND reward IN (0, 1)) AS fill_n",
+                "count(*) FILTER (fill AND reward = 1) AS fill_passes",
+                f"count(*) FILTER (fill AND NOT ({odd})) AS fill_odd",
+            ]
 
     def table(self, found: Mapping[str, Any]) -> TaskTable | None:
         """The TaskTable in the answer, ``None`` where it counts something that only the careful reading can name."""
         import numpy as np
 
         def counts(name: str) -> Any:
-            return np.ma.filled(found[name], 0).astype(np.int64)
+            column = found.get(name)  # what could only be 0 was not asked for
+            return np.zeros(size, dtype=np.int64) if column is None else np.ma.filled(column, 0).astype(np.int64)
+
+        size = len(found["task"])
 
         n, n_partial, n_unjudged = counts("n"), counts("n_partial"), counts("n_unjudged")
         n_rows = counts("n_rows")
         nameless = np.ma.getmaskarray(found["task"]).any()
         infinite = any(counts(f"m{place}_infinite").any() for place in range(len(self.markers or [])))
-        if nameless or infinite or (n + n_partial + n_unjudged != n_rows).any():
+        if nameless or infinite or (n + n_partial + n_unjudged != n_rows).any() or counts("fill_odd").any():
             return None
+        fill = Fill(counts("fill_rows"), counts("fill_n"), counts("fill_passes"))
         passes = counts("passes")
         partial = _read_sums(found, "reward")
         columns = {}
@@ -116,8 +140,19 @@ class _Query:
             markers=columns,
             n_rows=int(n_rows.sum()),
             n_id_conflicts=int(counts("conflicts").sum()),
-            prompts=Prompts(several, codes=counts("code")),
+            prompts=Prompts(several, codes=np.where(several, 0, counts("code"))),
+            fill=fill if fill.rows.any() else None,
         )
+
+
+def _fill_of(kind: Any) -> str | None:
+    """Whether a row tells no rate, in SQL: empty where none says so, ``None`` where only its dict can say."""
+    if kind is None or kind.id not in ("struct", "map"):
+        return ""
+    phase = dict(kind.children).get("phase") if kind.id == "struct" else None
+    if kind.id == "struct" and phase is None:
+        return ""
+    return "coalesce(allocation.phase = 'fill', false)" if phase is not None and phase.id == "varchar" else None
 
 
 def _struct_of_numbers(kind: Any) -> list[str] | None:
@@ -132,7 +167,7 @@ def _sums(name: str, value: str, where: str) -> list[str]:
     rest = f"(({value} - trunc({value})) * {BASE})"
     limbs = (f"trunc({value})", f"trunc({rest})", f"trunc(({rest} - trunc({rest})) * {BASE})")
     return [
-        f"CAST(sum(CASE WHEN {where} THEN CAST({limb} AS HUGEINT) END) AS BIGINT) AS {name}_p{place}"
+        f"CAST(sum(CASE WHEN {where} THEN CAST({limb} AS BIGINT) END) AS BIGINT) AS {name}_p{place}"
         for place, limb in enumerate(limbs)
     ]
 
@@ -141,7 +176,9 @@ def _read_sums(found: Mapping[str, Any], name: str) -> Sums:
     """The limbs of the answer; no rows sum to 0."""
     import numpy as np
 
-    return normalised(Sums(*(np.ma.filled(found[f"{name}_p{place}"], 0).astype(np.int64) for place in range(3))))
+    size = len(found["task"])
+    limbs = (found.get(f"{name}_p{place}", np.zeros(size, dtype=np.int64)) for place in range(3))
+    return normalised(Sums(*(np.ma.filled(limb, 0).astype(np.int64) for limb in limbs)))
 
 
 def _quoted(name: str) -> str:

@@ -7,21 +7,22 @@ import numbers
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from itertools import islice
-from operator import itemgetter
+from itertools import islice, repeat
+from operator import contains, itemgetter
 from typing import Any
 
 from whileai import keys
 from whileai.errors import RowError
 from whileai.readers.containers import not_a_row
+from whileai.readers.logs.tally import Counts, reader_notes
 from whileai.table.row_tasks import NamelessRow, NotARow, TaskReader
-from whileai.table.task_table import Column, TaskTable
+from whileai.table.task_table import Column, Fill, TaskTable
 
 #: Rows of a batch: few enough that the second pass over them still finds them in the processor's cache.
 BATCH = 2048
 REWARD_BOUND = "a number in [0, 1]"
 #: The keys that a table is made of; only a call that wants markers reads the last.
-WANTED = ("task_id", "scenario_id", "prompt", "reward", "markers")
+WANTED = ("task_id", "scenario_id", "prompt", "reward", "allocation", "markers")
 
 _reward, _markers = itemgetter("reward"), itemgetter("markers")
 
@@ -49,6 +50,8 @@ class TableBuilder:
         self.tasks = TaskReader()
         self.rewards = array("d")
         self.marks: dict[str, _Mark] = {}
+        self.fill: list[int] = []
+        self.counts = Counts()
 
     def add_all(self, rows: Iterable[Any], source: str) -> None:
         """Read all rows of one part of the data; `source` is the name errors call it by."""
@@ -58,6 +61,7 @@ class TableBuilder:
             for start in range(0, len(rows), BATCH):
                 self.add(rows[start : start + BATCH])
             return
+        self.tasks.streamed = True
         stream = iter(rows)
         while batch := list(islice(stream, BATCH)):
             self.add(batch)
@@ -68,6 +72,8 @@ class TableBuilder:
         self._add_rewards(batch)
         if self.wants_markers:
             self._add_markers(batch)
+        if any(map(contains, batch, repeat("allocation"))):
+            self.fill += [self.n_rows + place for place, row in enumerate(batch) if keys.is_fill(row)]
         self.n_rows += len(batch)
 
     def _index(self, place: int) -> int:
@@ -156,7 +162,9 @@ class TableBuilder:
         from whileai.stats.exact import Sums, exact_sums
 
         tasks = self.tasks.tasks()
-        codes, rewards, size = tasks.codes, self._rewards_read(), len(tasks.names)
+        all_codes, all_rewards, size = tasks.codes, self._rewards_read(), len(tasks.names)
+        kept = self._kept()
+        codes, rewards = (all_codes, all_rewards) if kept is None else (all_codes[kept], all_rewards[kept])
         unjudged = np.isnan(rewards)
         ones = rewards == 1.0
         binary = ones | (rewards == 0.0)
@@ -170,9 +178,14 @@ class TableBuilder:
         markers = {}
         for name, mark in self.marks.items():
             everywhere = len(mark.values) == self.n_rows
-            of = codes if everywhere else codes[mark.rows()]
+            values = np.frombuffer(mark.values)
+            of = all_codes if everywhere else all_codes[mark.rows()]
+            if kept is not None:
+                counted = kept if everywhere else kept[mark.rows()]
+                of, values = of[counted], values[counted]
             n_marked = per_task if everywhere else np.bincount(of, minlength=size)
-            markers[name] = Column(n_marked, exact_sums(of, np.frombuffer(mark.values), size))
+            if n_marked.any():
+                markers[name] = Column(n_marked, exact_sums(of, values, size))
         return TaskTable(
             task=tasks.names,
             n=n,
@@ -181,10 +194,22 @@ class TableBuilder:
             n_unjudged=n_unjudged,
             reward=Column(n + n_partial, Sums(sums.p0 + passes, sums.p1, sums.p2)),
             markers=markers,
-            n_rows=self.n_rows,
+            n_rows=self.n_rows - len(self.fill),
             n_id_conflicts=tasks.n_id_conflicts,
             prompts=tasks.prompts,
+            reading=tuple(reader_notes(self.counts.tally())),
+            fill=None if kept is None else _fill(all_codes[~kept], all_rewards[~kept], size),
         )
+
+    def _kept(self) -> Any:
+        """Which rows tell a rate, ``None`` where all do."""
+        import numpy as np
+
+        if not self.fill:
+            return None
+        kept = np.ones(self.n_rows, dtype=bool)
+        kept[self.fill] = False
+        return kept
 
     def columns(self) -> tuple[list[str], Any, Any]:
         """The tasks, and per row the place of its task among them and its reward (NaN where unjudged)."""
@@ -195,6 +220,15 @@ class TableBuilder:
         import numpy as np
 
         return np.frombuffer(self.rewards, dtype=np.float64) if self.rewards else np.zeros(0)
+
+
+def _fill(codes: Any, rewards: Any, size: int) -> Fill:
+    """The counts of rows that tell no rate."""
+    import numpy as np
+
+    binary = codes[(rewards == 0.0) | (rewards == 1.0)]
+    counted = (np.bincount(of, minlength=size) for of in (codes, binary, codes[rewards == 1.0]))
+    return Fill(*counted)
 
 
 class _Mark:

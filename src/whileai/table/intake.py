@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from whileai.errors import RowError
-from whileai.readers.containers import may_have_columns, relation_of, sources
+from whileai.errors import ParamError, RowError
+from whileai.readers import columns
+from whileai.readers.completions import one_each
+from whileai.readers.containers import has_log, hold_several, sources
+from whileai.readers.files import connected
+from whileai.table.engines import engine_table
+from whileai.table.flat import is_flat, of_relation
 from whileai.table.from_columns import grouped
 from whileai.table.from_rows import WANTED, TableBuilder
+from whileai.table.saved import load
 from whileai.table.task_table import TaskTable
 
+if TYPE_CHECKING:
+    from whileai.readers.fields import Fields
 
-def as_table(data: Any, call: str, argument: str, *, label: str | None = None, markers: bool = True) -> TaskTable:
+
+def as_table(
+    data: Any, call: str, argument: str, *, label: str | None = None, markers: bool = True, fields: Any = None
+) -> TaskTable:
     """The table of any data; a TaskTable comes back as it is.
 
     Parameters
@@ -24,51 +35,114 @@ def as_table(data: Any, call: str, argument: str, *, label: str | None = None, m
         What errors call a source that is no file, by default the argument. A call with one arm passes ``""``.
     markers : bool
         Whether markers are read; a call that does not use them is faster without.
+    fields : mapping of str to str, optional
+        What the data calls our keys, as in `wai.read`.
     """
     if isinstance(data, TaskTable):
+        if fields is not None:
+            raise ParamError.of(call, "fields", "left out where the data is a TaskTable", fields)
         return data
-    table = _from_columns(data, markers=markers)
-    if table is not None:
-        return table
     wanted = WANTED if markers else WANTED[:-1]
-    try:
-        return _from_rows(data, call, argument, label, markers=markers, wanted=wanted)
-    except RowError:
-        if not isinstance(data, (str, os.PathLike)):
-            raise
-    # a file can be read again, now with all keys: the task may stand in the messages, and an error shows the whole row
-    return _from_rows(data, call, argument, label, markers=markers, wanted=None)
+    intake = _Intake(call, argument, label, _mapped(call, fields), wanted, markers=markers)
+    table = engine_table(data, markers=markers) if fields is None else None
+    if table is None and not isinstance(data, (list, tuple)):
+        data = columns.settled(data, intake.needed())
+        table = intake.from_columns(data)
+    return intake.from_rows(data) if table is None else table
 
 
-def _from_rows(
-    data: Any, call: str, argument: str, label: str | None, *, markers: bool, wanted: Sequence[str] | None
-) -> TaskTable:
-    """The table row by row."""
-    builder = TableBuilder(call, markers=markers)
-    for source, rows in sources(data, call, argument, wanted):
-        name = label if label is not None and source == argument else source
-        builder.add_all(rows, name)
-    return builder.build()
-
-
-def _from_columns(data: Any, *, markers: bool) -> TaskTable | None:
-    """The table of data in columns, ``None`` for anything else and for what only a reading row by row can judge."""
-    if isinstance(data, (list, tuple)) or not may_have_columns(data):
+def _mapped(call: str, fields: Any) -> Fields | None:
+    """A field map, checked."""
+    if fields is None:
         return None
-    import duckdb
+    from whileai.readers.fields import Fields
 
-    with duckdb.connect() as connection:
-        relation = relation_of(data, connection)
-        return None if relation is None else grouped(relation, markers=markers)
+    return Fields(call, fields)
 
 
-def task_table(data: Any) -> TaskTable:
+class _Intake:
+    """One reading: who reads, and what is asked for."""
+
+    def __init__(
+        self,
+        call: str,
+        argument: str,
+        label: str | None,
+        fields: Fields | None,
+        wanted: Sequence[str],
+        *,
+        markers: bool,
+    ) -> None:
+        self.call, self.argument, self.label = call, argument, label
+        self.fields, self.wanted, self.markers = fields, wanted, markers
+
+    def needed(self) -> Sequence[str]:
+        """The columns that are read."""
+        return self.wanted if self.fields is None else [*self.wanted, *self.fields.heads]
+
+    def from_columns(self, data: Any) -> TaskTable | None:
+        """The table of columns, ``None`` for anything else and for what only a reading row by row can judge."""
+        if not columns.may_have_columns(data, self.call):
+            return None
+        is_path = isinstance(data, (str, os.PathLike))
+        with connected() as connection:
+            relation = columns.relation_of(data, connection, self.call)
+            if relation is None:
+                return None
+            if is_flat(relation.columns):  # a table that was saved, or grouped by another engine
+                return load(data) if is_path else of_relation(relation, self.argument)
+            if self.fields is not None:
+                relation = columns.renamed(relation, self.fields)
+            elif is_path and columns.may_be_log(relation) and has_log(data, self.call):
+                return None
+            if relation is None or columns.holds_lists(relation):
+                return None
+            return grouped(relation, markers=self.markers)
+
+    def from_rows(self, data: Any) -> TaskTable:
+        """The table row by row."""
+        if isinstance(data, (list, tuple)):
+            return self._from_list(data)
+        if not isinstance(data, (str, os.PathLike)):
+            return self._read(data, None)
+        try:
+            return self._read(data, self.wanted)
+        except RowError:  # a file can be read again, now with all keys: the task may stand in the messages, the
+            return self._read(data, None)  # completions in a list, and an error shows the whole row
+
+    def _from_list(self, rows: Sequence[Any]) -> TaskTable:
+        """The table of rows in memory, which hold several completions each where the first or a bad reward says so."""
+        if self.fields is None and not hold_several(rows[:1]):
+            try:
+                return self._read(rows, None)
+            except RowError as error:
+                if not isinstance(error.value, (list, tuple)) or not hold_several(rows):
+                    raise
+        name = self.argument if self.label is None else self.label
+        return self._read(rows if self.fields else one_each(rows, self.call, name), None)
+
+    def _read(self, data: Any, wanted: Sequence[str] | None) -> TaskTable:
+        builder = TableBuilder(self.call, markers=self.markers)
+        parts = sources(data, self.call, self.argument, wanted, fields=self.fields, counts=builder.counts)
+        try:
+            for source, rows in parts:
+                builder.add_all(rows, self.label if self.label is not None and source == self.argument else source)
+        except RowError:
+            if self.fields is not None:
+                self.fields.check()  # a misspelt column is why a row lacks its task
+            raise
+        return builder.build()
+
+
+def task_table(data: Any, *, fields: Any = None) -> TaskTable:
     """The TaskTable of any data: read once, then measured as often as you like.
 
     Parameters
     ----------
     data : rows
         A list or generator of dicts, a file or glob, a frame, an Arrow stream, a relation.
+    fields : mapping of str to str, optional
+        What the data calls our keys, ours first, as in `wai.read`: ``{"task_id": "idx", "reward": "score"}``.
 
     Returns
     -------
@@ -81,5 +155,7 @@ def task_table(data: Any) -> TaskTable:
     >>> table = wai.task_table([{"task_id": "a", "reward": 1}, {"task_id": "a", "reward": 0}])
     >>> table.task, table.n.tolist(), table.passes.tolist()
     (['a'], [2], [1])
+    >>> wai.task_table([{"idx": 3, "score": [True, False]}], fields={"task_id": "idx", "reward": "score"}).n.tolist()
+    [2]
     """
-    return as_table(data, "task_table", "data", label="")
+    return as_table(data, "task_table", "data", label="", fields=fields)

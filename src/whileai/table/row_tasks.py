@@ -7,8 +7,9 @@ import numbers
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import count, islice, repeat
-from operator import contains, itemgetter
+from operator import contains, eq, itemgetter
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+#: Characters of prompts that are kept as they are; beyond, a digest stands for each if they are this long on average.
+KEPT, LONG = 1 << 24, 200
 #: What a row is told apart by; rows with equal values here are of one task and one prompt.
 IDENTITY = ("task_id", "scenario_id", "prompt")
+_task, _scenario = itemgetter("task_id"), itemgetter("scenario_id")
 
 
 class NamelessRow(Exception):
@@ -77,10 +81,31 @@ class Tasks:
     n_id_conflicts: int
 
 
+class Digest(bytes):
+    """The SHA-256 of a prompt, in its place where prompts would fill the memory."""
+
+    __slots__ = ()
+
+
+def _digest(prompt: Any) -> Any:
+    """The digest of a text; anything else as it is."""
+    return Digest(sha256(prompt.encode("utf-8", "surrogatepass")).digest()) if isinstance(prompt, str) else prompt
+
+
 class TaskReader:
-    """Numbers the distinct identities of rows; what they mean is worked out once for each, not once a row."""
+    """Numbers the distinct identities of rows; what they mean is worked out once for each, not once a row.
+
+    Attributes
+    ----------
+    streamed : bool
+        Whether the rows are let go once they are read, so that their prompts are better not kept: from `KEPT`
+        characters on, a digest of 32 bytes stands for each.
+    """
 
     def __init__(self) -> None:
+        self.streamed = False
+        self._kept = 0
+        self._digested = False
         self._number: Callable[[], int] = count().__next__
         self._known: dict[tuple[str, ...], defaultdict[Any, int]] = {}
         self._codes: list[NDArray[np.int64]] = []
@@ -102,19 +127,49 @@ class TaskReader:
             absent = (key for key in IDENTITY if key not in batch[0])
             if not present or any(any(map(contains, batch, repeat(key))) for key in absent):
                 raise KeyError
-            self._look_up(batch, present, map(itemgetter(*present), batch))
+            if present[:2] == IDENTITY[:2] and all(map(eq, map(_task, batch), map(_scenario, batch))):
+                present = (IDENTITY[0], *present[2:])  # as every row of ours has it; one id then says as much as two
+            values = map(itemgetter(*present), batch)
+            self._look_up(batch, present, self._digests(present, values) if self._digested else values)
         except (KeyError, TypeError, ValueError):
-            found = self._codes_of(IDENTITY, len(batch), [_careful(place, row) for place, row in enumerate(batch)])
-            self._codes.append(np.asarray(found))
+            careful: Iterable[Any] = [_careful(place, row) for place, row in enumerate(batch)]
+            careful = self._digests(IDENTITY, careful) if self._digested else careful
+            before = len(self._known.get(IDENTITY, ()))
+            self._codes.append(np.asarray(self._codes_of(IDENTITY, len(batch), careful)))
+            self._count_kept(islice(reversed(self._known[IDENTITY]), len(self._known[IDENTITY]) - before))
+
+    def _count_kept(self, fresh: Iterable[tuple[Any, Any, Any]]) -> None:
+        """Count the characters of new identities' prompts, and go over to digests where they are too many."""
+        if self.streamed and not self._digested:
+            self._kept += sum(len(prompt) for _, _, prompt in fresh if isinstance(prompt, str))
+            if self._kept > max(KEPT, LONG * sum(map(len, self._known.values()))):
+                self._digest_known()
+
+    def _digests(self, present: tuple[str, ...], values: Iterable[Any]) -> Iterable[Any]:
+        """Identities with a digest in place of the prompt, which stands last in them where it stands at all."""
+        if present[-1] != "prompt":
+            return values
+        if len(present) == 1:
+            return map(_digest, values)
+        return ((*value[:-1], _digest(value[-1])) for value in values)
+
+    def _digest_known(self) -> None:
+        """Let go of the prompts of all identities so far."""
+        self._digested = True
+        for present, known in self._known.items():
+            fresh = dict(zip(self._digests(present, known), known.values(), strict=True))
+            self._known[present] = defaultdict(self._number, fresh)
 
     def _look_up(self, batch: Sequence[Any], present: tuple[str, ...], values: Iterable[Any]) -> None:
         """The quick way: every row has the same of the identity's keys, with values that can be looked up."""
         before = len(self._known.get(present, ()))
         codes = self._codes_of(present, len(batch), values)
         fresh = islice(reversed(self._known[present]), len(self._known[present]) - before)
-        if not all(_is_named(_full(present, value)) for value in fresh):
+        named = [_full(present, value) for value in fresh]
+        if not all(map(_is_named, named)):
             raise KeyError
         self._codes.append(codes)
+        self._count_kept(named)
 
     def _codes_of(self, present: tuple[str, ...], n: int, values: Iterable[Any]) -> NDArray[np.int64]:
         import numpy as np
@@ -128,44 +183,53 @@ class TaskReader:
 
         codes = np.concatenate(self._codes) if self._codes else np.zeros(0, dtype=np.int64)
         identities = self._identities()
-        rows = np.bincount(codes, minlength=len(identities))
-        pairs = ((code, task, scenario) for code, (task, scenario, _) in enumerate(identities) if task != scenario)
-        conflicts = [code for code, task, scenario in pairs if _conflict(task, scenario)]
+        names, scenarios, prompts = identities
+        rows = np.bincount(codes, minlength=len(names))
+        pairs = ((code, task, other) for code, (task, other) in enumerate(zip(names, scenarios, strict=True)))
+        conflicts = [code for code, task, other in pairs if other is not None and _conflict(task, other)]
         n_id_conflicts = int(rows[conflicts].sum())
-        names = [task for task, _, _ in identities]
         if {str}.issuperset(map(type, names)) and len(set(names)) == len(names) and rows.all():
-            prompts = [prompt if isinstance(prompt, str) else None for _, _, prompt in identities]
-            return Tasks(names, codes, Prompts(np.zeros(len(names), dtype=bool), prompts), n_id_conflicts)
+            texts = [prompt if isinstance(prompt, (str, Digest)) else None for prompt in prompts]
+            return Tasks(names, codes, _prompts(np.zeros(len(names), dtype=bool), texts), n_id_conflicts)
         lines, names, merged = _merged(identities, rows.tolist())
         return Tasks(names, lines[codes], merged, n_id_conflicts)
 
-    def _identities(self) -> list[tuple[Any, Any, Any]]:
-        """Every identity that was numbered, in the order of the numbers."""
-        if set(self._known) == {IDENTITY}:
-            return list(self._known[IDENTITY])
-        found: dict[int, tuple[Any, Any, Any]] = {}
+    def _identities(self) -> tuple[list[Any], list[Any], list[Any]]:
+        """The ids, the other ids and the prompts of every identity that was numbered, in the order of the numbers."""
+        if len(self._known) == 1:
+            ((present, known),) = self._known.items()
+            places = [present.index(key) if key in present else None for key in IDENTITY]
+            if len(present) == 1:
+                columns = [[None] * len(known) if at is None else list(known) for at in places]
+            else:
+                columns = [[None] * len(known) if at is None else list(map(itemgetter(at), known)) for at in places]
+            return columns[0], columns[1], columns[2]
+        size = 1 + max((code for known in self._known.values() for code in known.values()), default=-1)
+        found: tuple[list[Any], ...] = ([None] * size, [None] * size, [None] * size)
         for present, known in self._known.items():
-            found |= {code: _full(present, value) for value, code in known.items()}
-        return [found.get(code, (None, None, None)) for code in range(max(found, default=-1) + 1)]
+            for value, code in known.items():
+                for column, item in zip(found, _full(present, value), strict=True):
+                    column[code] = item
+        return found[0], found[1], found[2]
 
 
 def _merged(
-    identities: Sequence[tuple[Any, Any, Any]], rows: Sequence[int]
+    identities: tuple[list[Any], list[Any], list[Any]], rows: Sequence[int]
 ) -> tuple[NDArray[np.int64], list[str], Prompts]:
     """The task of each identity that has rows, and the tasks with their prompts."""
     import numpy as np
 
     line_of: dict[str, int] = {}
-    prompts: list[str | None] = []
+    prompts: list[Any] = []
     several: set[int] = set()
-    lines = np.zeros(len(identities), dtype=np.int64)
-    for code, (task, scenario, prompt) in enumerate(identities):
+    lines = np.zeros(len(rows), dtype=np.int64)
+    for code, (task, scenario, prompt) in enumerate(zip(*identities, strict=True)):
         if not rows[code]:  # numbered in a batch that was then read the careful way
             continue
         name = task if type(task) is str else _name(task, scenario, prompt)
         line = line_of.setdefault(name, len(line_of))
         lines[code] = line
-        text = prompt if isinstance(prompt, str) else None
+        text = prompt if isinstance(prompt, (str, Digest)) else None
         if line == len(prompts):
             prompts.append(text)
         elif text is not None and text != prompts[line]:
@@ -175,7 +239,18 @@ def _merged(
                 several.add(line)
     differ = np.zeros(len(prompts), dtype=bool)
     differ[list(several)] = True
-    return lines, list(line_of), Prompts(differ, prompts)
+    return lines, list(line_of), _prompts(differ, prompts)
+
+
+def _prompts(several: NDArray[np.bool_], prompts: list[Any]) -> Prompts:
+    """The prompts of the tasks, each a text, a digest or ``None``."""
+    import numpy as np
+
+    if not any(type(prompt) is Digest for prompt in prompts):
+        return Prompts(several, prompts)
+    digests = (prompt if type(prompt) is Digest else _digest(prompt) for prompt in prompts)
+    codes = np.fromiter((0 if d is None else int.from_bytes(d[:8]) >> 4 for d in digests), np.int64, len(prompts))
+    return Prompts(several, codes=np.where(several, 0, codes))
 
 
 def _full(present: tuple[str, ...], value: Any) -> tuple[Any, Any, Any]:
@@ -191,7 +266,7 @@ def _name(task: Any, scenario: Any, prompt: Any) -> str:
     for value in (task, scenario):
         if not keys.is_missing(value):
             return keys.task_name(value)
-    return keys.default_task_id(prompt)
+    return f"task_{prompt.hex()[:12]}" if type(prompt) is Digest else keys.default_task_id(prompt)
 
 
 def _is_named(identity: tuple[Any, Any, Any]) -> bool:
@@ -202,7 +277,7 @@ def _is_named(identity: tuple[Any, Any, Any]) -> bool:
     for value in (task, scenario):
         if not keys.is_missing(value):
             return _is_id(value)
-    return isinstance(prompt, str)
+    return isinstance(prompt, (str, Digest))
 
 
 def _careful(place: int, row: Any) -> tuple[Any, Any, str | None]:
