@@ -18,6 +18,7 @@ from whileai.readers.containers import sources
 from whileai.readers.files import files_of
 
 if TYPE_CHECKING:
+    from whileai.readers.logs.tally import Counts
     from whileai.table.task_table import TaskTable
 
 BATCH = 2048
@@ -59,7 +60,7 @@ class Reading:
 
         builder = TableBuilder(self.call, markers=markers)
         for part in self.parts:
-            builder.add_all(self._rows_of(part), str(part.path))
+            builder.add_all(self._rows_of(part, builder.counts), str(part.path))
             part.rows = builder.n_rows - builder.offset
         if self.counting:
             start, codes = 0, builder.columns()[1]
@@ -82,9 +83,9 @@ class Reading:
             yield index, row
         part.tasks = len(tasks - {None})
 
-    def _rows_of(self, part: Part) -> Iterator[dict[str, Any]]:
-        """The rows of one file, with a line on a terminal while they are read."""
-        for _, rows in sources(part.path, self.call, self.argument):
+    def _rows_of(self, part: Part, counts: Counts | None = None) -> Iterator[dict[str, Any]]:
+        """The rows of one file, with a line on a terminal while they are read; `counts` takes what is passed over."""
+        for _, rows in sources(part.path, self.call, self.argument, counts=counts):
             batches = _batches(_readable(rows, part.path))
             shown = progress(batches, total=None, what=f"read {part.path.name}", sized=True)
             yield from chain.from_iterable(shown)

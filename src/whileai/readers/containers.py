@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-import glob
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import methodcaller
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from whileai.errors import MissingExtra, sentence
-from whileai.readers.files import file_rows, files_of, kind_of, relation_rows
+from whileai.errors import ParamError, sentence
+from whileai.readers.completions import one_each
+from whileai.readers.content import FORMATS
+from whileai.readers.files import file_rows, files_of
+from whileai.readers.objects import is_data, rows_of_object
 
-ACCEPTED = (
-    "a list or generator of dict rows, a path or glob (.jsonl .json .csv .parquet), a pandas or polars frame, "
-    "an Arrow table or stream, a Hugging Face Dataset, a DuckDB relation or a Ray, Spark or Dask frame"
-)
+if TYPE_CHECKING:
+    from whileai.readers.fields import Fields
+    from whileai.readers.logs.registry import Reader
+    from whileai.readers.logs.tally import Counts
+
+__all__ = ["as_list", "has_log", "hold_several", "is_data", "not_a_row", "sources"]
 
 
 def as_list(data: Any, call: str, argument: str) -> list[dict[str, Any]]:
-    """All rows of `data` in a list; a list of dicts comes back as it is."""
+    """All rows of `data` in a list; a list of dicts comes back as it is, unless a row has several completions."""
     rows = data if isinstance(data, list) else [row for _, batch in sources(data, call, argument) for row in batch]
-    if {dict}.issuperset(map(type, rows)):
-        return rows
-    for index, row in enumerate(rows):
-        if not isinstance(row, Mapping):
-            raise not_a_row(call, argument, index, row)
-    return [row if isinstance(row, dict) else dict(row) for row in rows]
+    if not {dict}.issuperset(map(type, rows)):
+        for index, row in enumerate(rows):
+            if not isinstance(row, Mapping):
+                raise not_a_row(call, argument, index, row)
+        rows = [row if isinstance(row, dict) else dict(row) for row in rows]
+    return list(one_each(rows, call, argument)) if hold_several(rows) else rows
+
+
+def hold_several(rows: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether the completion of a row is a list."""
+    try:
+        return not {list, tuple}.isdisjoint(map(type, map(methodcaller("get", "final_text"), rows)))
+    except AttributeError:  # an item that is no row, which whoever reads it names
+        return False
 
 
 def not_a_row(call: str, source: str, index: int, row: Any) -> TypeError:
@@ -33,14 +47,31 @@ def not_a_row(call: str, source: str, index: int, row: Any) -> TypeError:
 
 
 def sources(
-    data: Any, call: str, argument: str, wanted: Sequence[str] | None = None
+    data: Any,
+    call: str,
+    argument: str,
+    wanted: Sequence[str] | None = None,
+    *,
+    format: str | None = None,
+    fields: Fields | None = None,
+    filter: str | None = None,
+    counts: Counts | None = None,
 ) -> Iterator[tuple[str, Iterable[Any]]]:
     """The parts of `data`, each with the name that errors call it by: the argument, or the file.
 
     Parameters
     ----------
     wanted : sequence of str, optional
-        The only keys that are needed, where leaving out the others saves time.
+        The only keys that are needed, where leaving out the others saves time. Rows of several completions are then
+        left as they are.
+    format : str, optional
+        The format of a file, where its content should not say.
+    fields : Fields, optional
+        What the data calls our keys.
+    filter : str, optional
+        Which of several verdicts of a log to take.
+    counts : Counts, optional
+        Takes what is passed over, and what a reader of logs has to say, once a part is read.
 
     Raises
     ------
@@ -48,164 +79,117 @@ def sources(
         What is no data, with the argument's name and what is accepted.
     FileNotFoundError
         A string or path that names no file.
+    ParamError
+        A format that does not exist, or a content that is none of them.
     """
     if isinstance(data, (str, os.PathLike)):
-        for file in files_of(data, call):
-            yield str(file), file_rows(file, call, wanted)
-        return
-    yield argument, rows_of_object(data, call, argument)
+        for file, reader in _readers(data, call, format, fields, counts):
+            if reader is None:
+                _no_filter(call, filter, f"{file} is a file of plain rows")
+                yield str(file), _plain_rows(file, call, wanted, format, fields, counts)
+            else:
+                part = reader.rows(call, wanted, filter)
+                yield str(file), part if fields is None else fields.rows(part, str(file), counts)
+                if counts is not None:
+                    counts.merge(reader.counts)
+    else:
+        _no_filter(call, filter, "the rows are in memory")
+        if format is not None:
+            raise ParamError.of(call, "format", "left out where the rows are in memory", format)
+        rows = rows_of_object(data, call, argument, wanted)
+        if fields is not None:
+            rows = fields.rows(rows, argument, counts)
+        yield argument, rows if isinstance(rows, (list, tuple)) else one_each(rows, call, argument, counts)
+    if fields is not None:
+        fields.check()
 
 
-def rows_of_object(data: Any, call: str, argument: str) -> Iterable[Any]:
-    """The rows of anything in memory."""
-    if isinstance(data, (list, tuple)):
-        return data
-    opener = _opener(data)
-    if opener is not None:
-        return opener(data)
-    if _may_hold_rows(data):
-        return data  # type: ignore[no-any-return]
-    raise TypeError(sentence(call, argument, ACCEPTED, data))
+def _no_filter(call: str, filter: str | None, why: str) -> None:
+    if filter is not None:
+        fix = "It chooses among the verdicts of a log."
+        raise ParamError.of(call, "filter", f"left out where {why}", filter, fix)
 
 
-def is_data(value: Any) -> bool:
-    """Whether a value counts as data, its rows unread."""
-    return isinstance(value, (str, os.PathLike, list, tuple)) or _opener(value) is not None or _may_hold_rows(value)
+def _plain_rows(
+    file: Path,
+    call: str,
+    wanted: Sequence[str] | None,
+    format: str | None,
+    fields: Fields | None,
+    counts: Counts | None,
+) -> Iterator[Any]:
+    """The rows of a file that is no log."""
+    kind = format if format in FORMATS else None
+    if fields is not None:
+        rows = file_rows(file, call, format=kind, counts=counts, numbers=fields.numbers, structured=fields.structured)
+        return fields.rows(rows, str(file), counts)
+    rows = file_rows(file, call, wanted, format=kind, counts=counts)
+    return rows if wanted is not None else one_each(rows, call, str(file), counts)
 
 
-def _may_hold_rows(value: Any) -> bool:
-    """Whether a value is an iterable that may give rows: no text, no mapping, no array."""
-    plain = isinstance(value, (bytes, bytearray, str, Mapping, set, frozenset, type))
-    return not plain and isinstance(value, Iterable) and not hasattr(value, "dtype")
+def _readers(
+    data: str | os.PathLike[str], call: str, format: str | None, fields: Fields | None, counts: Counts | None
+) -> list[tuple[Path, Reader | None]]:
+    """The files that a path or pattern names, each with the reader of its log, ``None`` for plain rows.
+
+    What lies in a folder beside rows and logs and is neither is left out, and counted.
+    """
+    if format in FORMATS:
+        return [(file, None) for file in files_of(data, call)]
+    from whileai.readers.logs import registry
+
+    _check_format(call, format)
+    text = os.fspath(data)
+    names = frozenset() if fields is None else fields.heads
+    files = None
+    if text and os.path.isdir(text):  # noqa: PTH112 - any path-like, also one too long
+        whole = registry.recognise(text, format if format != registry.PLAIN else None, call=call)
+        if whole is not None:
+            return [(Path(text), whole)]
+        files = _of_use(files_of(data, call), call, format, names, counts)
+    files = files_of(data, call) if files is None else files
+    readers = registry.recognise_all(files, format, call=call, fields=names)
+    if fields is not None and format is None:  # the map names the columns as they stand
+        readers = [None if reader is None or reader.head.kind in PLAIN_KINDS else reader for reader in readers]
+    return list(zip(files, readers, strict=True))
 
 
-def _opener(data: Any) -> Callable[[Any], Iterable[Any]] | None:
-    """How a frame, table or relation gives its rows, ``None`` for what is none; imports none of their packages."""
-    package = type(data).__module__.partition(".")[0]
-    name = type(data).__name__
-    if package == "pandas" and name == "DataFrame":
-        return _pandas_rows
-    if package == "polars" and name in ("DataFrame", "LazyFrame"):
-        return _polars_rows
-    if package == "datasets" and name in ("Dataset", "IterableDataset"):
-        return iter
-    if package == "ray" and hasattr(data, "iter_rows"):
-        return _ray_rows
-    if package == "pyspark" and hasattr(data, "toLocalIterator"):
-        return _spark_rows
-    if package.startswith("dask") and name == "DataFrame":
-        return _dask_rows
-    if _is_relation(data):
-        return relation_rows
-    if hasattr(data, "__arrow_c_stream__"):
-        return _arrow_rows
-    return None
+def has_log(data: str | os.PathLike[str], call: str) -> bool:
+    """Whether any file that a path names is a log."""
+    return any(reader is not None for _, reader in _readers(data, call, None, None, None))
 
 
-#: Types whose columns DuckDB reads where they lie, by package.
-FRAMES = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "Table"}
+def _of_use(
+    files: list[Path], call: str, format: str | None, names: frozenset[str], counts: Counts | None
+) -> list[Path]:
+    """The files of a folder without those that are neither rows nor logs; all of them where none is."""
+    from whileai.readers.logs import registry
 
-
-def may_have_columns(data: Any) -> bool:
-    """Whether `relation_of` can give a relation: Parquet files, a relation, a frame that can be read again."""
-    if isinstance(data, (str, os.PathLike)):
-        return ".parquet" in os.fspath(data) or os.path.isdir(data)  # noqa: PTH112 - any path-like, quickly
-    package = type(data).__module__.partition(".")[0]
-    return FRAMES.get(package) == type(data).__name__ or _is_relation(data)
-
-
-def relation_of(data: Any, connection: Any) -> Any | None:
-    """`data` as a DuckDB relation, ``None`` where it has none of Parquet, relation and frame."""
-    import duckdb
-
-    if isinstance(data, (str, os.PathLike)):
-        files = files_of(data, "read")
-        if {kind_of(file) for file in files} != {"parquet"}:
-            return None
-        names = [glob.escape(str(file)) for file in files]
-        return connection.read_parquet(names, hive_partitioning=False, union_by_name=True)
-    if _is_relation(data):
-        return data
-    try:
-        return connection.sql("from data")  # DuckDB finds the argument by its name
-    except duckdb.Error:  # a column of a type it does not take; its rows can still be read
-        return None
-
-
-def _is_relation(data: Any) -> bool:
-    return (
-        type(data).__module__.partition(".")[0] in ("duckdb", "_duckdb") and type(data).__name__ == "DuckDBPyRelation"
-    )
-
-
-def _pandas_rows(frame: Any) -> Iterator[dict[str, Any]]:
-    """Rows of a pandas frame; its missing cells become ``None``."""
-    names = [str(name) for name in frame.columns]
-    columns = [frame.iloc[:, place] for place in range(len(names))]
-    cells = [column.astype(object).where(column.notna(), None).tolist() for column in columns]
-    cells = [list(map(_plain_cell, column)) if _holds_arrays(column) else column for column in cells]
-    for values in zip(*cells, strict=True):
-        yield dict(zip(names, values, strict=True))
-
-
-def _holds_arrays(cells: list[Any]) -> bool:
-    """Whether a column holds arrays or mappings, which Parquet gives pandas for lists and structs."""
-    return any(isinstance(cell, dict) or hasattr(cell, "dtype") for cell in cells)
-
-
-def _plain_cell(cell: Any) -> Any:
-    """A cell with lists in place of arrays, inside mappings too."""
-    if hasattr(cell, "dtype"):
-        cell = cell.tolist()
-    if isinstance(cell, dict):
-        return {key: _plain_cell(item) for key, item in cell.items()}
-    return [_plain_cell(item) for item in cell] if isinstance(cell, list) else cell
-
-
-def _polars_rows(frame: Any) -> Iterator[dict[str, Any]]:
-    """Rows of a polars frame, lazy or not."""
-    collected = frame.collect() if hasattr(frame, "collect") else frame
-    rows: Iterator[dict[str, Any]] = collected.iter_rows(named=True)
-    return rows
-
-
-def _ray_rows(dataset: Any) -> Iterator[dict[str, Any]]:
-    """Rows of a Ray Dataset, streamed to this process."""
-    for row in dataset.iter_rows():
-        yield {key: _plain_cell(cell) for key, cell in row.items()}
-
-
-def _spark_rows(frame: Any) -> Iterator[dict[str, Any]]:
-    """Rows of a PySpark frame, a partition at a time."""
-    for row in frame.toLocalIterator():
-        yield row.asDict(recursive=True)
-
-
-def _dask_rows(frame: Any) -> Iterator[dict[str, Any]]:
-    """Rows of a Dask frame, a partition at a time."""
-    for part in frame.partitions:
-        yield from _pandas_rows(part.compute())
-
-
-def _arrow_rows(stream: Any) -> Iterator[dict[str, Any]]:
-    """Rows of anything with an Arrow C stream, through pyarrow where it is installed, else through DuckDB."""
-    try:
-        import pyarrow as pa
-    except ImportError:
-        yield from _arrow_rows_of_duckdb(stream)
-        return
-    reader = pa.RecordBatchReader.from_stream(stream)
-    for batch in reader:
-        yield from batch.to_pylist(maps_as_pydicts="strict")
-
-
-def _arrow_rows_of_duckdb(stream: Any) -> Iterator[dict[str, Any]]:  # noqa: ARG001 - DuckDB finds it by name
-    """The same where pyarrow is absent."""
-    import duckdb
-
-    with duckdb.connect() as connection:
+    found = []
+    for file in files:
         try:
-            relation = connection.sql("from stream")
-        except duckdb.Error as error:
-            raise MissingExtra("an Arrow stream of this kind needs pyarrow: pip install pyarrow") from error
-        yield from relation_rows(relation)
+            registry.recognise(file, format, call=call, alone=False, fields=names)
+        except ParamError:
+            continue
+        found.append(file)
+    left = len(files) - len(found)
+    if not found:
+        return files
+    if left and counts is not None:
+        counts.skip(
+            "file that is neither rows nor a log" if left == 1 else "files that are neither rows nor logs", left
+        )
+    return found
+
+
+#: Kinds of files whose columns a field map may name itself.
+PLAIN_KINDS = frozenset({"lines", "csv", "parquet"})
+
+
+def _check_format(call: str, format: Any) -> None:
+    """Raise for a format that does not exist, with the near miss among all of them."""
+    if format is not None:
+        from whileai.params import one_of
+        from whileai.readers.logs import registry
+
+        one_of(call, "format", format, [*FORMATS, *registry.names()])

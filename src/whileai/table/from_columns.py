@@ -84,7 +84,8 @@ class _Query:
             f"count(*) FILTER ((reward IS NULL OR isnan(reward)){kept}) AS n_unjudged",
             # by a hash of 64 bits: comparing the texts themselves would take longer than all the rest
             f"coalesce(min({text}) <> max({text}), false) AS several",
-            *_sums("reward", "reward", f"reward > 0 AND reward < 1{kept}")[1:],  # the whole part of a partial reward is 0
+            # the whole part of a partial reward is 0
+            *_sums("reward", "reward", f"reward > 0 AND reward < 1{kept}")[1:],
         ]
         if self.conflicting:
             self.totals.append("count(*) FILTER (conflict) AS conflicts")

@@ -11,8 +11,8 @@ from typing import Any
 from whileai import params
 from whileai.errors import RowError
 from whileai.readers.logs import packed
-from whileai.readers.logs.decoding import decode_json, decoder
-from whileai.readers.logs.head import Head
+from whileai.readers.logs.decoding import Wanted, decode_json, decoder
+from whileai.readers.logs.head import Head, head_of
 from whileai.readers.logs.json_stream import Place, TornJson, split
 from whileai.readers.logs.tally import Counts
 
@@ -122,11 +122,21 @@ class Log:
             self.note(f"{what}_chosen", f"{what} {names[0]} was read; there is also {others}.", "Choose with filter=.")
         return names[0]
 
+    def again(self) -> Log:
+        """The same log for looking through it before its rows are made; what it counts and notes is let go."""
+        return Log(self.head, self.call)
+
+    def beside(self, path: Path) -> Log:
+        """Another file of the same run, read for the same call into the same counts."""
+        other = Log(head_of(path), self.call, None if self.wanted is None else sorted(self.wanted), self.choice)
+        other.counts = self.counts
+        return other
+
     def opened(self) -> Any:
         """The file's bytes, unpacked."""
         return packed.opened(self.path)
 
-    def lines(self, *names: str) -> Iterator[dict[str, Any]]:
+    def lines(self, *names: Wanted) -> Iterator[dict[str, Any]]:
         """The objects of a file of JSON lines, of which only the keys `names` where any are given.
 
         A line that is no JSON, or no object, is counted and passed over; blank lines are nothing.
@@ -149,14 +159,14 @@ class Log:
             except packed.broken() as error:
                 raise self.torn(error) from error
 
-    def records(self, *names: str) -> Iterator[dict[str, Any]]:
+    def records(self, *names: Wanted) -> Iterator[dict[str, Any]]:
         """The objects of JSON lines or of a JSON list, whichever the file is."""
         if not self.head.is_list:
             yield from self.lines(*names)
             return
         yield from self.items((), *names)
 
-    def items(self, place: tuple[str, ...], *names: str) -> Iterator[dict[str, Any]]:
+    def items(self, place: tuple[str, ...], *names: Wanted) -> Iterator[dict[str, Any]]:
         """The objects in the list at a place inside one JSON document, streamed; ``()`` is the document itself."""
         for _, record in self.decoded({place}, (), names):
             if isinstance(record, dict):
@@ -165,7 +175,7 @@ class Log:
                 self.skip("entries that are no JSON object")
 
     def decoded(
-        self, lists: Collection[Place], keep: Collection[str] = (), names: Sequence[str] = ()
+        self, lists: Collection[Place], keep: Collection[str] = (), names: Sequence[Wanted] = ()
     ) -> Iterator[tuple[Place, Any]]:
         """The parts of one JSON document decoded, of items only the keys `names`; one that is no JSON is counted."""
         decode = decoder(names)

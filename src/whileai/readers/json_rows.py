@@ -1,0 +1,136 @@
+"""JSON lines and JSON -> rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from whileai.errors import RowError, sentence
+from whileai.readers.content import TORN, opened
+
+if TYPE_CHECKING:
+    from whileai.readers.logs.tally import Counts
+
+#: Bytes decoded at once: few enough that the rows of a batch are still in the processor's cache when they are counted.
+CHUNK = 1 << 18
+LINE_FEED = 10
+
+Decode = Callable[[bytes], Any]
+
+
+def line_rows(
+    path: Path, call: str, wanted: Sequence[str] | None = None, counts: Counts | None = None
+) -> Iterator[dict[str, Any]]:
+    """JSON lines; blank lines are skipped, a byte order mark too.
+
+    A chunk of lines is decoded at once; where that fails, each of its lines on its own, which reads what strict JSON
+    refuses (NaN, a lone surrogate) and names what is broken. A last line that was cut off while it was written (no end
+    of line, no whole object, rows before it) is counted in `counts` and passed over.
+    """
+    import msgspec
+    import numpy as np
+
+    make: Any = TypedDict  # made at run time, which a type checker does not follow
+    kind = Any if wanted is None else make("Wanted", dict.fromkeys(wanted, Any), total=False)
+    decoder = msgspec.json.Decoder(kind)
+    number = 0
+    for chunk in _chunks(path, call):
+        n_lines = int(np.count_nonzero(np.frombuffer(chunk, np.uint8) == LINE_FEED))
+        try:
+            rows = decoder.decode_lines(chunk)
+            whole = len(rows) == n_lines and {dict}.issuperset(map(type, rows))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            whole = False
+        yield from rows if whole else _careful(chunk, decoder.decode, _Place(path, call, number, counts))
+        number += n_lines
+
+
+def _chunks(path: Path, call: str) -> Iterator[bytes]:
+    """The bytes of a file in pieces that end with a line; only the last may lack the end of its line."""
+    rest: list[bytes] = []
+    with opened(path, call) as file:
+        while piece := file.read(CHUNK):
+            end = piece.rfind(b"\n") + 1
+            if end:
+                yield b"".join((*rest, piece[:end]))
+                rest = []
+            rest.append(piece[end:])
+    if last := b"".join(rest):
+        yield last
+
+
+class _Place:
+    """Where in which file a chunk begins, and who counts what is passed over."""
+
+    def __init__(self, path: Path, call: str, first: int, counts: Counts | None) -> None:
+        self.path, self.call, self.first, self.counts = path, call, first, counts
+
+
+def _careful(chunk: bytes, decode: Decode, place: _Place) -> Iterator[dict[str, Any]]:
+    """The rows of a chunk line by line."""
+    import msgspec
+
+    for number, line in enumerate(_lines(chunk)):
+        try:
+            row = decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            row = _tolerant(line)
+            if row is None:
+                continue
+        if isinstance(row, dict):
+            yield row
+        elif row is line and number + place.first and line.lstrip().startswith(b"{") and not line.endswith(b"\n"):
+            if place.counts is not None:
+                place.counts.skip(TORN)
+        else:
+            text = line.decode("utf-8", "replace").strip()
+            where = f"{place.path} line {place.first + number + 1}"
+            fix = "Mend or remove the line."
+            raise RowError(
+                sentence(place.call, where, "a JSON object", text, fix), place.first + number, "", text
+            ) from None
+
+
+def _lines(chunk: bytes) -> Iterator[bytes]:
+    """The lines of a chunk; only a line feed ends one."""
+    *lines, last = chunk.split(b"\n")
+    for line in lines:
+        yield line + b"\n"
+    if last:
+        yield last
+
+
+def _tolerant(line: bytes) -> Any:
+    """A line that strict JSON refuses (NaN, a lone surrogate); ``None`` if blank, its bytes if broken."""
+    text = line.decode("utf-8-sig", "replace").strip()
+    if not text:
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return line
+
+
+def json_rows(
+    path: Path, call: str, wanted: Sequence[str] | None = None, counts: Counts | None = None
+) -> Iterator[dict[str, Any]]:
+    """A JSON list of rows, or an object that keeps one under ``rows``."""
+    with opened(path, call) as file:
+        content = file.read()
+    try:
+        data = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        if getattr(error, "msg", "") == "Extra data":  # one object a line under a .json name
+            yield from line_rows(path, call, wanted, counts)
+            return
+        text = content[:120].decode("utf-8", "replace")
+        raise RowError(f"{call}: {path} must be valid JSON; got {text!r}. {error}.", 0, "", text) from error
+    del content
+    if isinstance(data, dict):
+        data = data["rows"] if isinstance(data.get("rows"), list) else [data]
+    for index, row in enumerate(data if isinstance(data, list) else [data]):
+        if not isinstance(row, dict):
+            raise RowError.of(call, str(path), index, "the row", "a JSON object", row)
+        yield row
