@@ -30,7 +30,7 @@ def convert(args: argparse.Namespace) -> int:
         "tools": _tools(args.tools),
         **_of_pairs(args, made.unit),
     }
-    data = reading(args.command, "write", "rows", args.data, counting=args.json)
+    data = reading(args, "write", "rows", args.data)
     rows = data.rows()
     try:
         with busy(f"write {len(rows):,} rows"):

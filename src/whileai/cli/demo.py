@@ -269,7 +269,7 @@ def command(args: argparse.Namespace) -> int:
         problems = questions(args.n, args.seed)
     else:
         problems = read_questions(args.questions)
-        data = reading(args.command, "demo", "questions", [args.questions])
+        data = reading(args, "demo", "questions", [args.questions])
         data.rows()  # counts them for the envelope
         inputs = (data,)
     result = report(problems, k=args.k, seed=args.seed)

@@ -84,7 +84,7 @@ def grade(args: argparse.Namespace) -> int:
     call([], judge, **settings)  # raises on a setting outside its bound before files are read
     if args.resume is not None:
         check_path(args.resume)
-    data = reading(args.command, CALL, "data", args.data, counting=args.json)
+    data = reading(args, CALL, "data", args.data)
     _keep_apart(args, [part.path for part in data.parts])
     rows = data.rows()
     _check_reference(args, rows)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import os
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -18,6 +21,9 @@ from whileai.readers.containers import sources
 from whileai.readers.files import files_of
 
 if TYPE_CHECKING:
+    import argparse
+
+    from whileai.readers.fields import Fields
     from whileai.readers.logs.tally import Counts
     from whileai.table.task_table import TaskTable
 
@@ -29,8 +35,26 @@ class Part:
     """One file and what was read of it."""
 
     path: Path
+    pattern: str
     rows: int = 0
     tasks: int = 0
+
+
+@dataclass(frozen=True)
+class How:
+    """How files are to be read, as `wai.read` takes it: ``--format``, ``--fields``, ``--filter``."""
+
+    format: str | None = None
+    fields: dict[str, str] | None = None
+    filter: str | None = None
+
+    def mapped(self, call: str) -> Fields | None:
+        """The field map, checked."""
+        if self.fields is None:
+            return None
+        from whileai.readers.fields import Fields
+
+        return Fields(call, self.fields)
 
 
 @dataclass
@@ -45,50 +69,94 @@ class Reading:
         In the order given, the files of a pattern by name.
     counting : bool
         Whether the tasks of each file are counted, which only the envelope shows.
+    how : How
     """
 
     call: str
     argument: str
     parts: list[Part]
-    counting: bool = field(default=False)
+    counting: bool = False
+    how: How = field(default_factory=How)
 
     def table(self, *, markers: bool = True) -> TaskTable:
         """All files as one TaskTable; errors name the file and the row in it."""
-        import numpy as np
+        from whileai.cli.terminal import busy
+        from whileai.table.intake import as_table
+        from whileai.table.merge import merged
 
-        from whileai.table.from_rows import TableBuilder
-
-        builder = TableBuilder(self.call, markers=markers)
-        for part in self.parts:
-            builder.add_all(self._rows_of(part, builder.counts), str(part.path))
-            part.rows = builder.n_rows - builder.offset
-        if self.counting:
-            start, codes = 0, builder.columns()[1]
-            for part in self.parts:
-                part.tasks = len(np.unique(codes[start : start + part.rows]))
-                start += part.rows
-        return builder.build()
+        tables = []
+        for pattern, parts in self._by_pattern():
+            with busy(f"read {Path(pattern).name}"), readable(pattern):
+                table = as_table(
+                    pattern, self.call, self.argument, markers=markers,
+                    fields=self.how.fields, format=self.how.format, filter=self.how.filter,
+                )  # fmt: skip
+            tables.append(table)
+            if len(parts) == 1:
+                parts[0].rows, parts[0].tasks = table.n_rows, len(table)
+            elif self.counting:
+                for _ in chain.from_iterable(rows for _, rows in self._parts_of(pattern, None)):
+                    pass
+        return merged(tables)
 
     def rows(self) -> list[dict[str, Any]]:
-        """All files as one list of rows."""
-        return [row for part in self.parts for _, row in self.stream(part)]
+        """All files as one list of rows; what a reader of logs has to say goes to stderr."""
+        from whileai.readers.logs.tally import Counts
+
+        counts = Counts()
+        found = [
+            row for pattern, _ in self._by_pattern() for _, rows in self._parts_of(pattern, counts) for row in rows
+        ]
+        if counts.formats and not os.environ.get("WHILEAI_QUIET"):
+            print(str(counts.tally()), file=sys.stderr)
+        return found
 
     def stream(self, part: Part) -> Iterator[tuple[int, dict[str, Any]]]:
         """Every row of one file with its place there, one after the other."""
+        for _, rows in self._parts_of(str(part.path), None):
+            yield from enumerate(rows)
+
+    def _by_pattern(self) -> list[tuple[str, list[Part]]]:
+        """Every pattern with its files: the files of one are read together, for two logs may use the same ids."""
+        found: dict[str, list[Part]] = {}
+        for part in self.parts:
+            found.setdefault(part.pattern, []).append(part)
+        return list(found.items())
+
+    def _parts_of(self, pattern: str, counts: Counts | None) -> Iterator[tuple[Part, Iterator[dict[str, Any]]]]:
+        """Each file of a pattern with its rows, counted as they go by; `counts` takes what is passed over."""
+        fields = self.how.mapped(self.call)
+        with readable(pattern):
+            for name, rows in sources(
+                pattern, self.call, self.argument,
+                format=self.how.format, fields=fields, filter=self.how.filter, counts=counts,
+            ):  # fmt: skip
+                part = self._part(name, pattern)
+                yield part, self._counted(part, rows)
+        if fields is not None:
+            fields.check()
+
+    def _part(self, name: str, pattern: str) -> Part:
+        """The part of a file, or of a folder that is one log and stands in the place of its files."""
+        for part in self.parts:
+            if str(part.path) == name:
+                return part
+        whole = Part(Path(name), pattern)
+        self.parts[:] = [part for part in self.parts if part.pattern != pattern] + [whole]
+        return whole
+
+    def _counted(self, part: Part, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """The rows of one file, with a line on a terminal while they are read."""
         tasks = set()
-        for index, row in enumerate(self._rows_of(part)):
-            part.rows = index + 1
+        part.rows = 0
+        batches = _batches(_readable(rows, part.path))
+        shown = progress(batches, total=None, what=f"read {part.path.name}", sized=True)
+        for row in chain.from_iterable(shown):
+            part.rows += 1
             if self.counting:
                 tasks.add(keys.task_of(row))
-            yield index, row
+            yield row
         part.tasks = len(tasks - {None})
-
-    def _rows_of(self, part: Part, counts: Counts | None = None) -> Iterator[dict[str, Any]]:
-        """The rows of one file, with a line on a terminal while they are read; `counts` takes what is passed over."""
-        for _, rows in sources(part.path, self.call, self.argument, counts=counts):
-            batches = _batches(_readable(rows, part.path))
-            shown = progress(batches, total=None, what=f"read {part.path.name}", sized=True)
-            yield from chain.from_iterable(shown)
 
     def blame(self, error: RowError) -> RowError:
         """An error about a row of the list, said of the file it came from."""
@@ -111,14 +179,14 @@ class Reading:
                 "path": str(part.path),
                 "rows": part.rows,
                 "tasks": part.tasks,
-                "sha256": _sha256(part.path),
+                "sha256": None if part.path.is_dir() else _sha256(part.path),
             }
             for part in self.parts
         ]
 
 
-def reading(command: str, call: str, argument: str, patterns: Sequence[str], *, counting: bool = False) -> Reading:
-    """The files that `patterns` name, each once.
+def reading(args: argparse.Namespace, call: str, argument: str, patterns: Sequence[str]) -> Reading:
+    """The files that `patterns` name, each once, to be read as the options of the command say.
 
     Raises
     ------
@@ -127,14 +195,15 @@ def reading(command: str, call: str, argument: str, patterns: Sequence[str], *, 
     InputError
         A file named twice: its rows would count twice.
     """
-    files = [file for pattern in patterns for file in files_of(pattern, call)]
+    files = [(file, pattern) for pattern in patterns for file in files_of(pattern, call)]
     seen: set[Path] = set()
-    for file in files:
+    for file, _ in files:
         if file.resolve() in seen:
-            name = flag(argument, command)
+            name = flag(argument, args.command)
             raise InputError(f"{name} must be different files; got '{file}' twice. Its rows would count twice.")
         seen.add(file.resolve())
-    return Reading(call, argument, [Part(file) for file in files], counting)
+    how = How(getattr(args, "read_format", None), getattr(args, "fields_map", None), getattr(args, "filter", None))
+    return Reading(call, argument, [Part(file, pattern) for file, pattern in files], args.json, how)
 
 
 def _batches(rows: Iterator[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
@@ -152,10 +221,17 @@ def _batches(rows: Iterator[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
 
 
 def _readable(rows: Iterable[dict[str, Any]], path: Path) -> Iterator[dict[str, Any]]:
-    """`rows`, with whatever a decoder raises (gzip, zstd, csv, duckdb, ...) as one sentence about the file."""
-    try:
+    """`rows`, with whatever a decoder raises as one sentence about the file."""
+    with readable(path):
         yield from rows
-    except WaiError:
+
+
+@contextlib.contextmanager
+def readable(path: Path | str) -> Iterator[None]:
+    """Whatever a decoder raises in here (gzip, zstd, csv, duckdb, ...) as one sentence about the file."""
+    try:
+        yield
+    except (WaiError, InputError, FileNotFoundError):
         raise
     except Exception as error:  # the decoders of six formats share no base class
         reason = " ".join((getattr(error, "strerror", None) or str(error) or type(error).__name__).split())

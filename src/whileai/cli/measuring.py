@@ -27,8 +27,12 @@ def pass_at(args: argparse.Namespace) -> int:
     if args.k is not None:
         params.whole("pass_at", "k", args.k)
     params.level("pass_at", args.level)
-    data = reading(args.command, "pass_at", "data", args.data, counting=args.json)
-    result = call(data.table(markers=False), k=args.k, level=args.level)
+    data = reading(args, "pass_at", "data", args.data)
+    try:
+        rows: Any = data.table(markers=False) if args.cluster is None else data.rows()
+        result = call(rows, k=args.k, cluster=args.cluster, level=args.level)
+    except RowError as error:
+        raise data.blame(error) from error
     deliver(args, Answer("pass_at", result, (data,)))
     return 0
 
@@ -51,10 +55,11 @@ def compare(args: argparse.Namespace) -> int:
 
 
 def _compared(args: argparse.Namespace, before: Reading, after: Reading) -> Comparison:
-    """The comparison, of tables where no slices are asked for."""
+    """The comparison, of tables where neither slices nor clusters are asked for."""
     from whileai.measure.compare import compare as call
 
-    arms: list[Any] = [arm.table() if args.by is None else arm.rows() for arm in (before, after)]
+    whole = args.by is None and args.cluster is None
+    arms: list[Any] = [arm.table() if whole else arm.rows() for arm in (before, after)]
     try:
         with busy("compare"):
             return call(
@@ -66,6 +71,7 @@ def _compared(args: argparse.Namespace, before: Reading, after: Reading) -> Comp
                 run_std=args.run_std,
                 run_std_runs=args.run_std_runs,
                 by=args.by,
+                cluster=args.cluster,
                 level=args.level,
             )
     except RowError as error:
@@ -83,7 +89,7 @@ def variance(args: argparse.Namespace) -> int:
     if len(patterns) == 1 and glob.has_magic(patterns[0]):  # the shell would have given one argument a file
         patterns = [str(file) for file in files_of(patterns[0], "eval_variance")]
     runs = [
-        reading(args.command, "eval_variance", f"runs[{i}]", [pattern], counting=args.json)
+        reading(args, "eval_variance", f"runs[{i}]", [pattern])
         for i, pattern in enumerate(patterns)
     ]
     result = call(*[run.table() for run in runs], metric=args.metric, level=args.level)
@@ -111,4 +117,4 @@ def holdout_size(args: argparse.Namespace) -> int:
 
 def _arm(args: argparse.Namespace, call: str, name: str) -> Reading:
     """The files of one arm, which is one argument."""
-    return reading(args.command, call, name, [getattr(args, name)], counting=args.json)
+    return reading(args, call, name, [getattr(args, name)])

@@ -8,7 +8,7 @@ from whileai.cli.inputs import reading
 from whileai.cli.output import Answer, deliver
 from whileai.cli.rowfile import check_row_file, write_rows
 from whileai.cli.terminal import busy
-from whileai.errors import RowError
+from whileai.errors import ParamError, RowError
 
 if TYPE_CHECKING:
     import argparse
@@ -21,7 +21,7 @@ def select(args: argparse.Namespace) -> int:
     check_row_file(args.output)
     settings = {"mode": args.mode, "band": tuple(args.band), "target": args.target, "per_task": args.per_task}
     call([], **settings)  # raises on a setting outside its bound before files are read
-    data = reading(args.command, "select", "rows", args.data, counting=args.json)
+    data = reading(args, "select", "rows", args.data)
     rows = data.rows()
     try:
         with busy(f"select from {len(rows):,} rows"):
@@ -39,10 +39,14 @@ def decontaminate(args: argparse.Namespace) -> int:
     from whileai.selection.decontaminate import decontaminate as call
 
     check_row_file(args.output)
+    if args.no_reworded and args.reworded is not None:
+        raise ParamError.of("decontaminate", "reworded", "left out beside --no-reworded", args.reworded)
+    reworded = not args.no_reworded if args.reworded is None else args.reworded
     settings = {"fields": tuple(args.fields or ("prompt",)), "n": args.n, "threshold": args.threshold}
+    settings |= {"reworded": reworded, "engine": args.engine}
     call([], [], **settings)  # raises on a setting outside its bound before files are read
-    data = reading(args.command, "decontaminate", "rows", args.data, counting=args.json)
-    other = reading(args.command, "decontaminate", "against", args.against, counting=args.json)
+    data = reading(args, "decontaminate", "rows", args.data)
+    other = reading(args, "decontaminate", "against", args.against)
     rows, against = data.rows(), other.rows()
     with busy(f"check {len(rows):,} rows against {len(against):,}"):
         kept = call(rows, against, **settings)

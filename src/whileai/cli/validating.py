@@ -63,7 +63,7 @@ def validate(args: argparse.Namespace) -> int:
     """Are the rows well formed; 1 where any is not."""
     check_file(args.output)
     params.one_of("validate", "kind", args.kind, ("row", "training", "preference"))
-    data = reading(args.command, "validate", "data", args.data, counting=args.json)
+    data = reading(args, "validate", "data", args.data)
     found: dict[str, tuple[int, list[tuple[str, int]]]] = {}
     notes, n_rows, n_bad = [], 0, 0
 

@@ -23,7 +23,15 @@ if TYPE_CHECKING:
 
 
 def as_table(
-    data: Any, call: str, argument: str, *, label: str | None = None, markers: bool = True, fields: Any = None
+    data: Any,
+    call: str,
+    argument: str,
+    *,
+    label: str | None = None,
+    markers: bool = True,
+    fields: Any = None,
+    format: str | None = None,
+    filter: str | None = None,
 ) -> TaskTable:
     """The table of any data; a TaskTable comes back as it is.
 
@@ -37,15 +45,17 @@ def as_table(
         Whether markers are read; a call that does not use them is faster without.
     fields : mapping of str to str, optional
         What the data calls our keys, as in `wai.read`.
+    format, filter : str, optional
+        As in `wai.read`: the format of a file, and which verdict of a log to take.
     """
     if isinstance(data, TaskTable):
         if fields is not None:
             raise ParamError.of(call, "fields", "left out where the data is a TaskTable", fields)
         return data
     wanted = WANTED if markers else WANTED[:-1]
-    intake = _Intake(call, argument, label, _mapped(call, fields), wanted, markers=markers)
+    intake = _Intake(call, argument, label, _mapped(call, fields), wanted, format, filter, markers=markers)
     table = engine_table(data, markers=markers) if fields is None else None
-    if table is None and not isinstance(data, (list, tuple)):
+    if table is None and not isinstance(data, (list, tuple)) and format is None and filter is None:
         data = columns.settled(data, intake.needed())
         table = intake.from_columns(data)
     return intake.from_rows(data) if table is None else table
@@ -70,9 +80,12 @@ class _Intake:
         label: str | None,
         fields: Fields | None,
         wanted: Sequence[str],
+        format: str | None,
+        filter: str | None,
         *,
         markers: bool,
     ) -> None:
+        self.format, self.filter = format, filter
         self.call, self.argument, self.label = call, argument, label
         self.fields, self.wanted, self.markers = fields, wanted, markers
 
@@ -123,7 +136,8 @@ class _Intake:
 
     def _read(self, data: Any, wanted: Sequence[str] | None) -> TaskTable:
         builder = TableBuilder(self.call, markers=self.markers)
-        parts = sources(data, self.call, self.argument, wanted, fields=self.fields, counts=builder.counts)
+        how = {"format": self.format, "filter": self.filter}
+        parts = sources(data, self.call, self.argument, wanted, fields=self.fields, counts=builder.counts, **how)
         try:
             for source, rows in parts:
                 builder.add_all(rows, self.label if self.label is not None and source == self.argument else source)

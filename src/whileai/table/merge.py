@@ -52,7 +52,9 @@ def _fill(parts: Sequence[Fill | None], lines: Sequence[Any], size: int) -> Fill
     if not found:
         return None
     names = ("rows", "n", "passes")
-    return Fill(*(_counted([getattr(part, name) for part, _ in found], [at for _, at in found], size) for name in names))
+    return Fill(
+        *(_counted([getattr(part, name) for part, _ in found], [at for _, at in found], size) for name in names)
+    )
 
 
 def _union(tasks: Sequence[list[str]]) -> tuple[list[str], list[NDArray[np.int64]]]:

@@ -94,10 +94,9 @@ def test_text_is_as_wide_as_the_terminal_within_80_and_100(columns, width, folde
 @pytest.mark.parametrize(
     ("args", "env", "lines"),
     [
-        (["pass-at", "high.jsonl"], {}, ["read high.jsonl"]),
         (["validate", "high.jsonl"], {}, ["read high.jsonl"]),
         (["select", "high.jsonl", "--mode", "rl"], {}, ["read high.jsonl"]),
-        (["pass-at", "high.jsonl"], {"NO_COLOR": "1"}, ["read high.jsonl"]),
+        (["select", "high.jsonl", "--mode", "rl"], {"NO_COLOR": "1"}, ["read high.jsonl"]),
         (["pass-at", "high.jsonl", "--quiet"], {}, []),
         (["select", "high.jsonl", "--mode", "rl", "-q"], {}, []),
         (["pass-at", "high.jsonl", "--json"], {}, []),
