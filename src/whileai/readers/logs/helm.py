@@ -49,9 +49,7 @@ class HelmRun(Format):
         """The folder of a run, or its requests."""
         if head.kind == "folder":
             return STATE in head.members
-        return (
-            head.is_document and "adapter_spec" in head.keys and isinstance(head.first.get("request_states", []), list)
-        )
+        return head.is_document and "adapter_spec" in head.keys and isinstance(head.first.get("request_states"), list)
 
     def eval_name(self, head: Head) -> str | None:
         """The run, by its folder, which HELM names after the scenario and the model."""
@@ -179,7 +177,7 @@ class _Reading:
 
     def finish(self) -> None:
         """Say what was chosen, what else there was, and what could not be joined."""
-        self.scored.finish()
+        self.scored.finish(always=True)
         if self.others:
             text = f"instances that are {self.perturbation} were read; there is also {', '.join(self.others[:6])}."
             self.log.note("perturbation_chosen", text, "Choose with filter=.")

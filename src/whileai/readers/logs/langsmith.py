@@ -11,6 +11,7 @@ from whileai.readers.logs.head import Head
 from whileai.readers.logs.platform_texts import given_of, reply_of
 from whileai.readers.logs.scored import Repeats, Scored, failed, id_of
 from whileai.readers.logs.scores import RIGHT, WRONG, Survey
+from whileai.result.digits import count
 
 
 class LangsmithRuns(Format):
@@ -58,7 +59,9 @@ class LangsmithRuns(Format):
             metadata = extra.get("metadata") if isinstance(extra, Mapping) else None
             yield row | ({"metadata": dict(metadata)} if isinstance(metadata, Mapping) and metadata else {})
         if n_inner:
-            log.note("inner_runs", f"{n_inner:,} runs inside others were passed over.")
+            log.note(
+                "inner_runs", f"{count(n_inner, 'run')} inside others {'was' if n_inner == 1 else 'were'} passed over."
+            )
         scored.finish()
 
 

@@ -56,7 +56,7 @@ class LightevalDetails(Format):
             doc = line["doc"] if isinstance(line["doc"], Mapping) else {}
             given = doc.get("id")
             task = str(place) if given in (None, "") else str(given)
-            for index, text in enumerate(texts or [""]):
+            for index, text in enumerate(texts or [None]):
                 row: dict[str, Any] = {"task_id": task, "rollout_index": index}
                 if log.texts:
                     row |= _texts(doc, line["answer"]) | ({"final_text": text} if text is not None else {})

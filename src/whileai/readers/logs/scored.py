@@ -54,6 +54,7 @@ class Scored:
     ) -> None:
         self.log, self.survey, self.what = log, survey, what
         self.n_odd = 0
+        self.usual = first[0] if first else None
         self.chosen = choose and log.choice is not None
         names = list(survey.seen)
         if self.chosen and names:
@@ -79,19 +80,19 @@ class Scored:
         row = judged(chosen, self.name)
         return {**row, "markers": markers} if markers else row
 
-    def finish(self) -> None:
-        """Say what was chosen, and where that is no reward."""
+    def finish(self, *, always: bool = False) -> None:
+        """Say what was chosen, unless it is what the format calls the reward, and where that is no reward in [0, 1]."""
         others = [name for name in self.survey.seen if name != self.name]
         log, named = self.log, ", ".join(others[:6]) + (", ..." if len(others) > 6 else "")
+        what = self.what.replace("_", " ")
         if self.name is None and others:
-            text = (
-                f"no {self.what.replace('_', ' ')} of this log is known to be the reward; {named} were read as markers."
-            )
+            text = f"no {what} of this log is known to be the reward; {named} were read as markers."
             log.note(f"{self.what}_no_reward", text, "Choose one with filter=.")
-        elif others and not self.chosen and not self.n_odd:
-            what = self.what.replace("_", " ")
-            text = f"{what} {self.name} is the reward, {named} beside it {'is' if len(others) == 1 else 'are'}"
-            log.note(f"{self.what}_chosen", f"{text} kept as markers.", "Choose with filter=.")
+        elif others and not self.chosen and not self.n_odd and (always or self.name != self.usual):
+            kept = "is kept as a marker" if len(others) == 1 else "are kept as markers"
+            log.note(
+                f"{self.what}_chosen", f"the {what} {self.name} is the reward; {named} {kept}.", "Choose with filter=."
+            )
         if self.n_odd:
             seen = self.survey.seen[self.name] if self.name is not None else None
             such = f", such as {seen.outside!r}" if seen is not None and seen.outside is not None else ""
