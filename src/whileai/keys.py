@@ -12,6 +12,8 @@ from typing import Any, TypeGuard
 
 GOLD_NAMES = ("reference", "answer", "target", "solution", "label", "expected")
 SIDE_BLOCKS = ("info", "metadata")
+#: The true verdict of a row; who gave it (``human``, ``program``, ``model``); what each said; how the row was picked.
+GOLD_REWARD, GOLD_KIND, GOLD_LABELS, LABEL_SAMPLING = "gold_reward", "gold_kind", "gold_labels", "label_sampling"
 CUT_OFF_REASONS = frozenset({"length", "max_tokens", "max_output_tokens", "token_limit", "model_length", "truncated"})
 
 
@@ -194,3 +196,13 @@ def is_cut_off(row: Mapping[str, Any]) -> bool:
                 if isinstance(reason, str) and reason.lower() in CUT_OFF_REASONS:
                     return True
     return False
+
+
+def is_fill(row: Mapping[str, Any]) -> bool:
+    """Whether a row was added because of how its task's first rows came out, so that it tells no rate.
+
+    Filling the tasks that disagree, and not those that agree, leaves rates of the rows that are no longer those of the
+    tasks.
+    """
+    block = row.get("allocation")
+    return isinstance(block, Mapping) and block.get("phase") == "fill"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -183,7 +184,7 @@ class SimulationData(list[dict[str, Any]]):
         return pass_at(self)
 
     def unusable(self) -> list[dict[str, Any]]:
-        """The rows of rollouts that say nothing of how well the agent does; ``unusable_reason`` and ``error`` say why."""
+        """The rows that say nothing of how well the agent does; ``unusable_reason`` and ``error`` say why."""
         return [row for row in self if row.get("usable") is False]
 
     def failures(self) -> list[dict[str, Any]]:
@@ -276,6 +277,12 @@ class SimulationData(list[dict[str, Any]]):
             notes.append(Note("privileged_dropped", text, "privileged=True writes it, for judges to read."))
         return Saved(str(path), len(self), privileged, tuple(notes))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """In another process it has its rows, its coverage, and of the tools what they take, not their bodies."""
+        tools = tuple(dataclasses.replace(tool, fn=None, _signature=None) for tool in self.tools)
+        made = dataclasses.replace(self.made, cover=_Kept(self.coverage), tools=tools)
+        return SimulationData, (list(self), made)
+
     # printed
 
     @property
@@ -283,7 +290,9 @@ class SimulationData(list[dict[str, Any]]):
         """The first printed line, complete alone."""
         groups = len({row["task_id"] for row in self})
         rows = count(len(self), "row")
-        return f"{rows} in {count(groups, 'situation')} ({self.mode}, agent {self.agent}): {_STOPS[self.stopped_because]}"
+        return (
+            f"{rows} in {count(groups, 'situation')} ({self.mode}, agent {self.agent}): {_STOPS[self.stopped_because]}"
+        )
 
     def _blocks(self) -> list[Block]:
         blocks: list[Block] = [Headline(self.summary)]
@@ -325,6 +334,16 @@ class SimulationData(list[dict[str, Any]]):
         return html.render(self._blocks())
 
 
+@dataclass(frozen=True)
+class _Kept:
+    """A coverage that has been made."""
+
+    coverage: Coverage
+
+    def __call__(self) -> Coverage:
+        return self.coverage
+
+
 def _unusable(row: Mapping[str, Any], how: str) -> dict[str, Any]:
     """An unusable row as grading leaves it."""
     if how == "fail" and row.get("unusable_reason") in statuses.AGENTS:
@@ -340,5 +359,3 @@ def _spent(usage: Usage) -> str:
         parts.append(f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out")
     parts.append("cost not measured" if usage.cost is None else f"cost {usage.cost:,.4f}")
     return ", ".join(parts)
-
-

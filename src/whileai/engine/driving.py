@@ -57,7 +57,7 @@ class Driver:
         self._thread.start()
 
     def wait(self) -> None:
-        """Until the run is over, for a plain call; the first Ctrl-C or SIGTERM ends it early, a second leaves at once."""
+        """Until the run is over, for a plain call; a Ctrl-C or SIGTERM ends it early, a second one leaves at once."""
         self.start()
         with _on_sigterm(self.stop):
             asked = False
@@ -109,13 +109,13 @@ def _end_tasks(loop: asyncio.AbstractEventLoop) -> None:
 
 @contextlib.contextmanager
 def _on_sigterm(stop: Any) -> Iterator[None]:
-    """SIGTERM ends the run as Ctrl-C does, where the process has left it at its default; a second one ends the process."""
+    """SIGTERM ends the run as Ctrl-C does, where it is at its default; a second one ends the process."""
     here = threading.current_thread() is threading.main_thread()
     if not here or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield
         return
 
-    def asked(number: int, frame: Any) -> None:
+    def asked(*_: Any) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         stop()
 

@@ -16,9 +16,11 @@ TIMEOUT = 30.0
 #: Batches at a time: one stuck verdict holds up its own batch alone.
 BATCHES = 4
 #: Rows of a batch, so that what lands meanwhile is not left to one batch.
-MOST = 64
+MOST = 256
 #: Rows that may wait for their verdicts before rollouts wait for them.
-ROOM = 256
+ROOM = 512
+#: Seconds in which rows that land may join a batch, as a batch starts processes.
+LINGER = 0.02
 
 
 class Judging:
@@ -55,7 +57,8 @@ class Judging:
         self._judged[id(row)] = row
         self._waiting.append(row)
         self._idle.clear()
-        self._loop.call_soon(self._start)  # rows that land in the same turn of the loop share a batch
+        if len(self._waiting) == 1:
+            self._loop.call_later(LINGER, self._start)
 
     async def idle(self) -> None:
         """Until every row has its verdict."""

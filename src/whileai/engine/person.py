@@ -38,8 +38,11 @@ class Person(Protocol):
     """
 
     name: str
-    usage: Usage
     stop_reason: str | None
+
+    @property
+    def usage(self) -> Usage:
+        """What they cost so far."""
 
     async def reply(self, conversation: Sequence[Mapping[str, Any]]) -> Said:
         """What they say to the agent's last message."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import datetime as dt
 import math
 import threading
@@ -28,8 +27,9 @@ from whileai.engine.world import RolloutOver, World, WorldFailed
 
 #: Seconds a coroutine gets to end once it is cancelled, before it counts as left to itself.
 _GRACE = 0.2
-#: Seconds before the end of a rollout at which a request is given up, so that its own failure is what is told.
-_MARGIN = 0.05
+#: Seconds before the end of a rollout at which a request is given up, so that its own failure is what is told and what
+#: it cost is counted: at least, as a share of the rollout's clock, at most.
+_MARGIN = (0.05, 0.1, 0.5)
 
 
 class _Stop(Exception):
@@ -321,6 +321,7 @@ class _Game:
             if not reply.tool_calls:
                 if not reply.text.strip():
                     self.totals.finish_reason = reply.finish_reason
+                    self.totals.spend(reply.usage)
                     raise _Stop(statuses.AGENT_EMPTY, EmptyReply("the completion has neither text nor tool calls"))
                 self.tape.say(reply.text)
                 self._count_reply(reply, before)
@@ -350,22 +351,25 @@ class _Game:
         """One completion; its failures end the rollout by their own names."""
         options = self.options
         system = [{"role": "system", "content": self.agent.system_prompt}] if self.agent.system_prompt else []
-        left = max(self.deadline - time.monotonic() - _MARGIN, 0.01)
-        with contextlib.suppress(TimeoutError):
-            try:
-                reply: Reply = await self.agent.agent.chat(
-                    [*system, *self.tape.messages],
-                    tools=self.agent.schemas() or None,
-                    sampling=options.sampling.of_rollout(self.index),
-                    logprobs=bool(options.logprobs),
-                    timeout=left,
-                    retries=options.run.retries,
-                )
-            except EndpointError as error:
-                self.totals.spend(error.usage)
-                raise _Stop(error.reason, error) from None
-            return reply
-        raise self._late()
+        least, share, most = _MARGIN
+        margin = min(max(least, share * options.run.timeout), most)
+        left = max(self.deadline - time.monotonic() - margin, 0.01)
+        try:
+            reply: Reply = await self.agent.agent.chat(
+                [*system, *self.tape.messages],
+                tools=self.agent.schemas() or None,
+                sampling=options.sampling.of_rollout(self.index),
+                logprobs=bool(options.logprobs),
+                timeout=left,
+                retries=options.run.retries,
+            )
+        except EndpointError as error:
+            self.totals.spend(error.usage)
+            raise _Stop(error.reason, error) from None
+        except TimeoutError as error:
+            self.totals.spend(getattr(error, "usage", None))
+            raise self._late() from None
+        return reply
 
     def _count_reply(self, reply: Reply, before: int) -> None:
         totals = self.totals

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
 
 from whileai import keys
@@ -143,7 +143,7 @@ class Run:
                 self._fail(ended)
         if self._judging is not None and self.stopped_because is None:
             waiting = asyncio.ensure_future(self._judging.idle())
-            self._workers = [waiting]  # type: ignore[list-item]  # cancelled like a worker
+            self._workers = [waiting]  # cancelled like a worker
             await asyncio.gather(waiting, return_exceptions=True)
 
     async def _work(self, slots: Iterator[Slot]) -> None:
@@ -306,7 +306,9 @@ class Run:
     def _of_the_store(self, store: Store) -> list[Note]:
         found = []
         if self.n_resumed:
-            found.append(Note("resumed", f"{count(self.n_resumed, 'rollout')} of {len(self.rows):,} were there before."))
+            found.append(
+                Note("resumed", f"{count(self.n_resumed, 'rollout')} of {len(self.rows):,} were there before.")
+            )
         if store.n_torn:
             text = f"a torn line was cut off the end of {str(store.path)!r} and kept in {store.path.name}.torn."
             found.append(Note("torn_line", text))
@@ -325,7 +327,18 @@ class Run:
             spent["judge"] = meta.get("usage") if isinstance(meta, dict) else None
             for role, block in spent.items():
                 if isinstance(block, dict):
-                    totals[role] += Usage(**{name: block.get(name) for name in Usage.__slots__ if name in block})
+                    totals[role] += _usage_of(block)
         if self.writer is not None:
             totals["writer"] = self.writer.usage
         return totals
+
+
+def _usage_of(block: Mapping[str, Any]) -> Usage:
+    """The usage that stands on a row; what a judge of the caller's says in other words is not known."""
+
+    def known(name: str) -> Any:
+        value = block.get(name)
+        return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+    tokens = (known("input_tokens"), known("output_tokens"), known("cached_tokens"))
+    return Usage(*tokens, int(known("requests") or 0), int(known("retries") or 0), known("cost"))

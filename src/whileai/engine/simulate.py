@@ -1,11 +1,9 @@
-"""`wai.simulate`: an agent in planned situations, in a world that answers, refuses and sometimes breaks; rows come out."""
+"""`wai.simulate`: an agent in planned situations, in a world that answers, refuses and sometimes breaks."""
 
 from __future__ import annotations
 
 import contextlib
-import copy
 import hashlib
-import inspect
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,11 +15,10 @@ from whileai.engine.allocate import ADAPTIVE, Allocation, allocated
 from whileai.engine.coverage import Coverage, coverage_of
 from whileai.engine.data import Made, SimulationData
 from whileai.engine.driving import Driver
+from whileai.engine.models import Models
 from whileai.engine.options import CALL, EngineOptions, Options, resolve
-from whileai.engine.person import Person, ScriptedPerson
 from whileai.engine.plan import Plan
 from whileai.engine.run import Run
-from whileai.engine.situations import Situation
 from whileai.engine.store import Store, check_output
 from whileai.engine.tools import Tool, as_tools
 from whileai.errors import ParamError, sentence
@@ -58,8 +55,8 @@ def simulate(
     system_prompt : str
         What the agent is told; its rules are an axis of the plan.
     mode : {"explore", "sft", "rl"}
-        To find failures (1 rollout of a situation), for demonstrations (4), for groups with gradient (8; with ``judge=``
-        more of them where the first two disagree).
+        To find failures (1 rollout of a situation), for demonstrations (4), for groups with gradient (8; with
+        ``judge=`` more of them where the first two disagree).
     situations : int, optional
         By default as many as cover every pair of axis values, at least 16, at most 1,000 rollouts in all.
     repeats : int, optional
@@ -77,7 +74,7 @@ def simulate(
         Whether rows carry the log-probability of what the agent said, and that of every token.
     output : path, optional
         A ``.jsonl`` file to which every row is written as it lands. The same call again goes on where it stopped.
-    **options
+    **options : fields of EngineOptions
         The objects ``world=WorldOptions(...)``, ``sampling=Sampling(...)``, ``users=UserOptions(...)``,
         ``run=RunOptions(...)`` of `whileai.engine.options`, or their fields by name, such as ``fault_rate=0.5``,
         ``concurrency=16``, ``timeout=60``; ``judge`` (as of `wai.grade`), which judges rows as they land; ``traces``,
@@ -101,10 +98,10 @@ def simulate(
     Notes
     -----
     Same seed and a deterministic agent: the same rows at any concurrency, interrupted or not, but for what is under
-    ``timing``. Ctrl-C ends a run early and returns the finished rows; a second one leaves at once. What a service spoils
-    (rate limits, dropped connections) is an unusable row and never a 0. Situations are a pairwise covering array (Cohen
-    et al. 1997, IEEE Transactions on Software Engineering 23) of who asks, for what, in which state of the world, and
-    what breaks.
+    ``timing``. Ctrl-C ends a run early and returns the finished rows; a second one leaves at once. What a service
+    spoils (rate limits, dropped connections) is an unusable row and never a 0. Situations are a pairwise covering array
+    (Cohen et al. 1997, IEEE Transactions on Software Engineering 23) of who asks, for what, in which state of the
+    world, and what breaks.
 
     Examples
     --------
@@ -116,7 +113,19 @@ def simulate(
     (8, 'done', {'policy': 'fixed', 'phase': 'probe', 'k': 2})
     """
     with _prepared(
-        agent, tools, system_prompt, mode, situations, repeats, budget, seed, seeds, simulator, logprobs, output, options
+        agent,
+        tools,
+        system_prompt,
+        mode,
+        situations,
+        repeats,
+        budget,
+        seed,
+        seeds,
+        simulator,
+        logprobs,
+        output,
+        options,
     ) as job:
         Driver(job.run).wait()
         return job.data()
@@ -138,9 +147,43 @@ async def asimulate(
     output: str | os.PathLike[str] | None = None,
     **options: Unpack[EngineOptions],
 ) -> SimulationData:
-    """`simulate` for a coroutine: other tasks of the caller's loop go on meanwhile; to cancel it ends the run."""
+    """`simulate` for a coroutine: other tasks of its loop go on meanwhile.
+
+    Parameters
+    ----------
+    agent, tools, system_prompt, mode, situations, repeats, budget, seed, seeds, simulator : as of `simulate`
+    logprobs, output, **options : as of `simulate`
+
+    Returns
+    -------
+    SimulationData
+
+    Raises
+    ------
+    asyncio.CancelledError
+        It was cancelled; the run has ended, and what was finished is in `output`.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> import whileai as wai
+    >>> len(asyncio.run(wai.asimulate(lambda message: "Hello.", situations=2)))
+    2
+    """
     with _prepared(
-        agent, tools, system_prompt, mode, situations, repeats, budget, seed, seeds, simulator, logprobs, output, options
+        agent,
+        tools,
+        system_prompt,
+        mode,
+        situations,
+        repeats,
+        budget,
+        seed,
+        seeds,
+        simulator,
+        logprobs,
+        output,
+        options,
     ) as job:
         await Driver(job.run).wait_async()
         return job.data()
@@ -213,7 +256,7 @@ def _prepared(
         raise ParamError.of(CALL, "system_prompt", "text", system_prompt)
     known = as_tools(tools, CALL)
     path = None if output is None else check_output(output)
-    models = _Models(agent, simulator, options)
+    models = Models(agent, simulator, options)
     played = Agent(models.agent, system_prompt, known)
     judge = None if models.judge is None else as_judge(models.judge, CALL, "judge")
     traces = _traces_of(options.traces)
@@ -243,97 +286,6 @@ def _prepared(
         yield _Job(run, options, allocation, known, None if path is None else str(output), tuple(models.notes))
 
 
-class _Models:
-    """The models of a run: who plays, writes, talks and judges; each held to ``rpm=`` where that is given.
-
-    Parameters
-    ----------
-    agent, simulator : object
-        As given.
-    options : Options
-    """
-
-    def __init__(self, agent: Any, simulator: Any, options: Options) -> None:
-        self.options = options
-        self._limited: dict[int, Any] = {}
-        self._kept: list[Any] = []
-        if agent is None:
-            from whileai.engine.endpoint import OpenAI
-
-            agent = OpenAI()
-        if simulator is not None and simulator is not False and not is_model(simulator):
-            fix = f"Write wai.Endpoint({simulator!r})." if isinstance(simulator, str) else ""
-            raise ParamError.of(CALL, "simulator", "an Endpoint, or None for the templates", simulator, fix)
-        if options.users.model is not None and not is_model(options.users.model):
-            raise ParamError.of(CALL, "users.model", "an Endpoint, or None for a scripted person", options.users.model)
-        self.agent = self._held(agent)
-        self.writer = self._held(simulator) if is_model(simulator) else None
-        self.person = self._held(options.users.model)
-        self.judge = self._held_judge(options.judge)
-        self.notes = self._same()
-
-    def _held(self, model: Any) -> Any:
-        """A model under the run's rate; all that share one object go on sharing it."""
-        rpm = self.options.run.rpm
-        if rpm is None or not is_model(model) or not hasattr(model, "rpm"):
-            return model
-        held = self._limited.get(id(model))
-        if held is None:
-            held = copy.copy(model)
-            held.__setstate__({**model.__getstate__(), "rpm": min(rpm, model.rpm or rpm)})
-            self._limited[id(model)] = held
-            self._kept.append(model)  # so that its id stays its own
-        return held
-
-    def _held_judge(self, judge: Any) -> Any:
-        from whileai.engine.judge import Judge as ModelJudge
-
-        if self.options.run.rpm is None or not isinstance(judge, ModelJudge):
-            return judge
-        held = copy.copy(judge)
-        held.endpoint = self._held(judge.endpoint)
-        return held
-
-    def _same(self) -> list[Note]:
-        """A note where the agent's own model also writes, talks or judges."""
-        own = _place_of(self.agent)
-        roles = {"writer": self.writer, "person": self.person, "judge": getattr(self.judge, "endpoint", None)}
-        same = [role for role, model in roles.items() if own is not None and _place_of(model) == own]
-        if not same:
-            return []
-        text = f"the agent's own model is also the {' and the '.join(same)}: it may favour what it would say itself."
-        return [Note("same_model", text, "Use another model, or measure the judge with wai.judge_trust.")]
-
-    def writer_for(self, plan: Plan, store: Store | None) -> Any:
-        """The model writer over a plan; ``None`` where templates write."""
-        if self.writer is None:
-            return None
-        from whileai.engine.writer import Writer
-
-        if store is None:
-            return Writer(plan, self.writer)
-        return Writer(plan, self.writer, accepted=store.accepted, on_accepted=store.accept)
-
-    def person_of(self, situation: Situation) -> Person:
-        """Who the agent talks to, anew for every rollout."""
-        patience = self.options.users.patience
-        if self.person is None:
-            return ScriptedPerson(situation.brief, patience)
-        from whileai.engine.model_person import ModelPerson
-
-        return ModelPerson(situation.brief, self.person, patience=patience)
-
-
-def is_model(value: Any) -> bool:
-    """Whether a value is a model that can be asked."""
-    return inspect.iscoroutinefunction(getattr(value, "chat", None))
-
-
-def _place_of(model: Any) -> tuple[str, str] | None:
-    """Which model at which server."""
-    return (str(model.model), str(getattr(model, "base_url", ""))) if is_model(model) else None
-
-
 def _traces_of(given: Any) -> list[dict[str, Any]] | None:
     """The rows of traces in any shape."""
     if given is None:
@@ -352,7 +304,7 @@ def _traces_of(given: Any) -> list[dict[str, Any]] | None:
 
 
 def _parts(
-    plan: Plan, agent: Agent, options: Options, models: _Models, judge: Judge | None, traces: Any
+    plan: Plan, agent: Agent, options: Options, models: Models, judge: Judge | None, traces: Any
 ) -> dict[str, Any]:
     """What makes a run: what may not change when it is resumed. Sizes, clocks and retries may."""
     world, users = options.world, options.users

@@ -149,11 +149,14 @@ class Store:
         try:
             before = json.loads(told.read_text(encoding="utf-8"))["parts"]
         except (ValueError, KeyError, TypeError) as error:
-            raise ParamError.of(CALL, "output", "the file of a run", str(self.path), f"{told} cannot be read.") from error
+            raise ParamError.of(
+                CALL, "output", "the file of a run", str(self.path), f"{told} cannot be read."
+            ) from error
         for name in dict.fromkeys((*self.parts, *before)):
             ours, theirs = self.parts.get(name), before.get(name)
             if ours != theirs:
-                fix = f"{str(self.path)!r} was made with {_short(theirs, ours)}. Give another output=, or the same {name}."
+                fix = f"{str(self.path)!r} was made with {_short(theirs, ours)}."
+                fix += f" Give another output=, or the same {name}."
                 raise ParamError.of(CALL, name, "that of the run it resumes", _Shown(_short(ours, theirs)), fix)
         return None
 
@@ -205,7 +208,9 @@ class Store:
 
     def _raise(self, error: OSError) -> None:
         safe = f"{count(len(self._safe), 'row')} {'is' if len(self._safe) == 1 else 'are'} safe in {str(self.path)!r}"
-        text = f"{CALL}: the output could not be written: {error.strerror or error}. {safe}; the same call goes on there."
+        text = (
+            f"{CALL}: the output could not be written: {error.strerror or error}. {safe}; the same call goes on there."
+        )
         raise OSError(error.errno or errno.EIO, text) from error
 
     def accept(self, entry: Mapping[str, Any]) -> None:

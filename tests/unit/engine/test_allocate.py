@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from engine_tools import PROMPT, SHOP
 
 import whileai as wai
+from engine_tools import PROMPT, SHOP
 from whileai.engine.allocate import Allocation, allocated, groups_of, is_mixed
 from whileai.engine.options import resolve
 from whileai.engine.plan import Plan
@@ -77,7 +77,7 @@ def test_the_sizes_of_a_run(mode, options, situations, repeats, budget):
 def test_every_seed_is_paid_for_or_it_is_an_error():
     plan = Plan(SHOP, PROMPT, seeds=["Where is ORD-1?", "Cancel ORD-2.", "Is anybody there?"])
     assert allocated(plan, resolve("sft", budget=12)).n_situations == 3
-    with pytest.raises(wai.ParamError, match="simulate: budget must be at least 12; got 11. There are 3 seeds with 4"):
+    with pytest.raises(wai.ParamError, match=r"budget must be at least 12; got 11\. There are 3 seeds with 4"):
         allocated(plan, resolve("sft", budget=11))
     with pytest.raises(wai.ParamError, match="situations must be at least 3"):
         allocated(plan, resolve("sft", situations=2))
@@ -89,10 +89,10 @@ def test_no_tools_and_nothing_to_cover_still_gives_sixteen():
 
 
 def group(task, rewards, policy="adaptive", k=4, probe=2):
+    stamps = [{"policy": policy, "phase": "probe" if i < probe else "fill", "k": k} for i in range(len(rewards))]
     return [
-        {"task_id": task, "reward": reward, "allocation": {"policy": policy, "phase": "probe" if i < probe else "fill", "k": k}}
-        for i, reward in enumerate(rewards)
-    ]  # fmt: skip
+        {"task_id": task, "reward": reward, "allocation": stamp} for reward, stamp in zip(rewards, stamps, strict=True)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -121,6 +121,10 @@ def test_a_run_stamps_its_rows_and_tells_its_groups():
     assert data.stopped_because == "budget"
     phases = {(row["allocation"]["phase"], row["rollout_index"] < 2) for row in data}
     assert phases == {("probe", True), ("fill", False)}
-    mixed = {task for task in by_task if is_mixed(row["reward"] for row in data if row["task_id"] == task and row["rollout_index"] < 2)}
+    mixed = {
+        task
+        for task in by_task
+        if is_mixed(row["reward"] for row in data if row["task_id"] == task and row["rollout_index"] < 2)
+    }
     full = {task for task, status in data.groups.items() if status == "full"}
     assert full <= mixed

@@ -1,17 +1,17 @@
-"""The rows of a simulation: valid, typed and back again, taken by every call, and nothing hidden in what an agent sees."""
+"""The rows of a simulation: valid, typed and back, taken by every call, and nothing hidden in what an agent sees."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from chat_server import ChatServer, last_user, structured, tool_call
-from simulate_helpers import SYSTEM_PROMPT, TOOLS, agent, bare, even, simulated
-from world_helpers import FakeEndpoint, reply
 
 import whileai as wai
+from chat_server import ChatServer, last_user, structured, tool_call
+from simulate_helpers import SYSTEM_PROMPT, TOOLS, agent, bare, even, simulated
 from whileai.engine.endpoint_error import EndpointError
 from whileai.simulations import from_row, to_row, validate
+from world_helpers import FakeEndpoint, reply
 
 
 def failing(message, ctx):
@@ -26,7 +26,17 @@ def failing(message, ctx):
     return agent(message, ctx)
 
 
-TALK = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}, {"role": "user", "content": "So?"}]
+def endpoint():
+    """Calls a tool, fails, then only speaks."""
+    call, said = reply("", ("get_order", {"order_id": "ORD-1"})), reply("Hello.", logprobs=(-1.0, -2.0))
+    return FakeEndpoint(call, EndpointError("connection", "gone"), said)
+
+
+TALK = [
+    {"role": "user", "content": "Hi"},
+    {"role": "assistant", "content": "Hello."},
+    {"role": "user", "content": "So?"},
+]
 RUNS = {
     "plain": lambda: simulated(),
     "failing": lambda: simulated(failing, situations=16, repeats=4),
@@ -34,7 +44,7 @@ RUNS = {
     "judged": lambda: simulated(mode="rl", judge=even, repeats=4),
     "graded": lambda: simulated(failing, situations=16).grade(even, unusable="fail"),
     "seeded": lambda: simulated(wai.seeded_agent(TOOLS), situations=16),
-    "endpoint": lambda: simulated(FakeEndpoint(reply("", ("get_order", {"order_id": "ORD-1"})), EndpointError("connection", "gone"), reply("Hello.", logprobs=(-1.0, -2.0))), logprobs="tokens", temperature=0.5, concurrency=1),
+    "endpoint": lambda: simulated(endpoint(), logprobs="tokens", temperature=0.5, concurrency=1),
     "no tools": lambda: simulated(lambda message: "Hello.", tools=[]),
     "custom fault": lambda: simulated(fault_kinds={"slow": lambda payload, draws: {"wait": 3}}, fault_rate=1),
 }  # fmt: skip
@@ -56,7 +66,11 @@ def test_the_types_hold_what_the_row_says():
     data = simulated(agent, seeds=[TALK], situations=8)
     row = data[0]
     task, rollout, judgments, markers = from_row(row)
-    assert (task.task_id, task.prompt, [turn.content for turn in task.prefix]) == (row["task_id"], "So?", ["Hi", "Hello."])
+    assert (task.task_id, task.prompt, [turn.content for turn in task.prefix]) == (
+        row["task_id"],
+        "So?",
+        ["Hi", "Hello."],
+    )
     assert (task.world.seed, task.world.state, task.world.faults) == (row["seed"], row["world_state"], row["faults"])
     assert (task.axes, task.lineage.transform, task.lineage.seed) == (row["axes"], "simulate", 0)
     assert task.privileged.reference == row["privileged"]["reference"]
@@ -71,7 +85,17 @@ def test_the_types_hold_what_the_row_says():
 
 def test_keys_that_say_nothing_are_absent():
     row = simulated()[0]
-    absent = {"reward", "unusable_reason", "error", "logprob", "n_tokens", "token_logprobs", "usage", "finish_reason", "sampling"}
+    absent = {
+        "reward",
+        "unusable_reason",
+        "error",
+        "logprob",
+        "n_tokens",
+        "token_logprobs",
+        "usage",
+        "finish_reason",
+        "sampling",
+    }
     assert not absent & set(row)
     assert row["privileged"]["principle"] is None or isinstance(row["privileged"]["principle"], str)
     assert list(row)[-1] == "timing"
@@ -79,7 +103,14 @@ def test_keys_that_say_nothing_are_absent():
 
 def test_an_agent_cannot_judge_itself_nor_write_what_is_ours():
     def agent(message):
-        return {"final_text": "ok", "reward": 1, "task_id": "mine", "markers": {"own": 2.0}, "judge_status": "ok", "timing": 3}
+        return {
+            "final_text": "ok",
+            "reward": 1,
+            "task_id": "mine",
+            "markers": {"own": 2.0},
+            "judge_status": "ok",
+            "timing": 3,
+        }
 
     (row,) = simulated(agent, situations=1, repeats=1)
     assert "reward" not in row
@@ -112,12 +143,12 @@ def test_every_measurement_takes_them_unchanged(tmp_path):
 
 
 def test_equal_from_a_list_a_file_and_a_frame(tmp_path):
-    import polars
+    import polars as pl
 
     data = simulated(mode="rl", judge=even, situations=16, repeats=6, budget=60)
     data.save(tmp_path / "rows.jsonl")
     slim = [{name: row.get(name) for name in ("task_id", "reward", "allocation", "prompt")} for row in data]
-    found = {str(wai.pass_at(one)) for one in (data, list(data), tmp_path / "rows.jsonl", polars.DataFrame(slim))}
+    found = {str(wai.pass_at(one)) for one in (data, list(data), tmp_path / "rows.jsonl", pl.DataFrame(slim))}
     assert len(found) == 1
     assert "fill_rows" in found.pop()
 
@@ -143,7 +174,9 @@ def texts_in(value):
 
 def hidden_texts(row):
     """What of a row no agent may see: the reference, clause by clause, its task, its axis labels."""
-    clauses = [clause for clause in row["privileged"]["reference"].split("; ") if not clause.startswith("keep to the rule")]
+    clauses = [
+        clause for clause in row["privileged"]["reference"].split("; ") if not clause.startswith("keep to the rule")
+    ]
     labels = [value for name, value in row["axes"].items() if name not in ("tool", "rule") and "_" in value]
     return [*clauses, *labels, row["task_id"], row["rollout_id"], str(row["seed"])]
 
@@ -171,7 +204,9 @@ def test_no_context_of_a_function_holds_what_is_hidden():
 
     def agent(message, ctx):
         ctx.call("get_order", order_id="ORD-1000")
-        seen.append(json.dumps([message, ctx.messages, ctx.tools, ctx.system_prompt, ctx.rollout_index, ctx.seed, repr(ctx)]))
+        seen.append(
+            json.dumps([message, ctx.messages, ctx.tools, ctx.system_prompt, ctx.rollout_index, ctx.seed, repr(ctx)])
+        )
         seen.extend(f"{name}={value!r}" for name, value in vars(ctx).items() if not callable(value))
         return "What is the order number?"
 
@@ -186,7 +221,12 @@ def test_no_context_of_a_function_holds_what_is_hidden():
 def test_canaries_in_replayed_rows_reach_nobody():
     old = [dict(row) for row in simulated(situations=6, repeats=1)]
     for row in old:
-        row["privileged"] = {"principle": CANARY, "reference": CANARY, "rubric": {CANARY: 1}, "hidden_state": {CANARY: CANARY}}
+        row["privileged"] = {
+            "principle": CANARY,
+            "reference": CANARY,
+            "rubric": {CANARY: 1},
+            "hidden_state": {CANARY: CANARY},
+        }
         row["judge_meta"] = {"evidence": CANARY}
         row["lineage"] = {**row["lineage"], "note": CANARY}
         row["reason"] = CANARY
@@ -229,7 +269,7 @@ def test_saving_drops_the_block_and_nothing_inside(tmp_path):
     assert rows[0]["info"] == {"privileged": "kept", "reference": 3}
     data.save(tmp_path / "all.jsonl.gz", privileged=True)
     assert list(wai.read(tmp_path / "all.jsonl.gz")) == list(data)
-    with pytest.raises(wai.ParamError, match="path must be a file ending in .jsonl"):
+    with pytest.raises(wai.ParamError, match=r"path must be a file ending in \.jsonl"):
         data.save(tmp_path / "rows.csv")
 
 

@@ -1,4 +1,4 @@
-"""Whole runs: the same rows in any order of landing, errors before the first call, and an end where going on is no use."""
+"""Whole runs: the same rows in any order of landing, errors before the first call, an end where going on is no use."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import time
 from pathlib import Path
 
 import pytest
-from simulate_helpers import SYSTEM_PROMPT, TOOLS, Sleeper, agent, bare, even, simulated, turns_of
-from world_helpers import FakeEndpoint, reply
 
 import whileai as wai
+from simulate_helpers import SYSTEM_PROMPT, TOOLS, Sleeper, bare, even, simulated, turns_of
 from whileai.engine.endpoint_error import EndpointError
 from whileai.engine.run import BREAKER
+from world_helpers import FakeEndpoint, reply
 
 TESTS = str(Path(__file__).resolve().parents[2])
 
@@ -84,7 +84,11 @@ def test_the_situations_of_an_earlier_run_are_met_again(tmp_path):
 
 
 def test_seeds_are_kept_word_for_word():
-    talk = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}, {"role": "user", "content": "So?"}]
+    talk = [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": "Hello."},
+        {"role": "user", "content": "So?"},
+    ]
     data = simulated(seeds=["Where  is ORD-1?", talk], repeats=1)
     assert [row["prompt"] for row in data[:2]] == ["Where  is ORD-1?", "So?"]
     assert turns_of(data[1])[:3] == ["Hi", "Hello.", "So?"]
@@ -111,7 +115,10 @@ def test_traces_aim_the_plan(tmp_path):
         ({"repeats": -1}, "repeats must be a whole number of at least 1"),
         ({"mode": "explor"}, "Did you mean explore"),
         ({"fault_rat": 0.5}, "Did you mean fault_rate"),
-        ({"simulator": "gpt"}, "simulator must be an Endpoint, or None for the templates; got 'gpt'. Write wai.Endpoint"),
+        (
+            {"simulator": "gpt"},
+            "simulator must be an Endpoint, or None for the templates; got 'gpt'. Write wai.Endpoint",
+        ),
         ({"simulator": True}, "simulator must be an Endpoint"),
         ({"users": wai.UserOptions(model="gpt")}, "users.model must be an Endpoint"),
         ({"system_prompt": None}, "system_prompt must be text"),
@@ -150,7 +157,7 @@ def test_rl_without_a_judge_is_fixed_with_a_note():
 
 
 def test_a_partial_reward_does_not_go_with_the_adaptive_policy():
-    with pytest.raises(wai.ParamError, match="got 0.5. Give repeat_policy='fixed'"):
+    with pytest.raises(wai.ParamError, match=r"got 0\.5\. Give repeat_policy='fixed'"):
         simulated(mode="rl", judge=lambda row: 0.5)
     assert {row["reward"] for row in simulated(judge=lambda row: 0.5)} == {0.5}
 
@@ -245,7 +252,9 @@ def test_it_works_within_a_running_loop():
 def test_asimulate_leaves_the_loop_free():
     async def main():
         ticks = 0
-        work = asyncio.ensure_future(wai.asimulate(Sleeper(0.05), tools=TOOLS, system_prompt=SYSTEM_PROMPT, situations=8))
+        work = asyncio.ensure_future(
+            wai.asimulate(Sleeper(0.05), tools=TOOLS, system_prompt=SYSTEM_PROMPT, situations=8)
+        )
         while not work.done():
             await asyncio.sleep(0.01)
             ticks += 1

@@ -22,7 +22,11 @@ def row(task, index, reward, phase, **more):
     }  # fmt: skip
 
 
-PROBES = [row(task, i, reward, "probe") for task, pair in (("a", (0, 1)), ("b", (1, 1)), ("c", (0, 0))) for i, reward in enumerate(pair)]
+PROBES = [
+    row(task, i, reward, "probe")
+    for task, pair in (("a", (0, 1)), ("b", (1, 1)), ("c", (0, 0)))
+    for i, reward in enumerate(pair)
+]
 FILLS = [row("a", 2, 1, "fill"), row("a", 3, None, "fill"), row("b", 2, 0.5, "fill"), row("b", 3, 1, "fill")]
 ROWS = [row_ for pair in zip(PROBES, [*FILLS, None, None], strict=True) for row_ in pair if row_ is not None]
 
@@ -93,7 +97,8 @@ CONTAINERS = {
     "arrow map": lambda rows, _: pa.Table.from_pylist(
         [{**row_, "allocation": [("phase", row_["allocation"]["phase"])]} for row_ in rows],
         pa.schema([("task_id", pa.string()), ("prompt", pa.string()), ("reward", pa.float64()),
-                   ("allocation", pa.map_(pa.string(), pa.string())), ("markers", pa.struct([("size", pa.float64())]))]),
+                   ("allocation", pa.map_(pa.string(), pa.string())),
+                   ("markers", pa.struct([("size", pa.float64())]))]),
     ),
     "merged": lambda rows, _: wai.task_table(rows[:3]).merge(wai.task_table(rows[3:4]), wai.task_table(rows[4:])),
     "saved": lambda rows, tmp: saved(rows, tmp),
