@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 QUIET := --quiet --disable-pip-version-check
 
-.PHONY: demo test lint bench coverage printed clean
+.PHONY: demo test lint bench coverage printed docs clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python recipes/02-measure/public-benchmark/run.py
@@ -27,6 +27,11 @@ coverage: $(VENV)/.developed
 printed: $(VENV)/.developed
 	WHILEAI_WRITE_PRINTED=1 $(BIN)/python -m pytest tests/printed tests/unit/cli/test_cli.py -k "printed or page" -q
 
+# Figures and generated pages are committed; whatever changed is written anew before the site is built into site/.
+docs: $(VENV)/.developed
+	$(BIN)/python tools/site/generate.py
+	$(BIN)/zensical build --strict --clean
+
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
@@ -40,4 +45,4 @@ $(VENV)/.developed: pyproject.toml | $(VENV)/bin/python
 	touch $@ $(VENV)/.installed
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -25,9 +25,9 @@ ROW_KEYS = {
     "judge_meta", "label_source", "rollout_index", "finish_reason", "stop_reason", "is_truncated", "schema_version",
 }  # fmt: skip
 MAY_SPELL_KEYS = re.compile(
-    r"keys\.py|(simulations|scoring|verify|selection|engine|export|cli)/.*|table/(from_rows|from_columns|row_tasks|engines)\.py|readers/.*"
+    r"keys\.py|(simulations|scoring|verify|selection|engine|export|cli)/.*|table/(from_rows|from_columns|row_tasks|engines)\.py|readers/.*|pages/rows\.py"
 )
-NEVER_SPELL_KEYS = re.compile(r"(stats|result|measure)/.*|table/(task_table|features|prompts|merge|flat|saved|clusters)\.py|errors\.py|params\.py|progress\.py")
+NEVER_SPELL_KEYS = re.compile(r"(stats|result|measure)/.*|pages/(?!rows\.py).*|table/(task_table|features|prompts|merge|flat|saved|clusters|baseline)\.py|errors\.py|params\.py|progress\.py|pytest_plugin\.py")
 LIGHT = (
     "numpy",
     "scipy",
