@@ -19,7 +19,10 @@ def run(*args, cwd=None, env=None, text=True):
 
 def clean_env(more=None):
     """The environment without what changes how `wai` prints."""
-    unset = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "WHILEAI_QUIET")
+    unset = (
+        *("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "WHILEAI_QUIET"),
+        *("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"),
+    )
     return {**{name: value for name, value in os.environ.items() if name not in unset}, **(more or {})}
 
 

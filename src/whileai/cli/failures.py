@@ -14,13 +14,22 @@ CALLS = {
     "holdout-size": "holdout_size",
     "select": "select",
     "decontaminate": "decontaminate",
+    "judge-trust": "judge_trust",
+    "sample-for-labels": "sample_for_labels",
+    "label": "label",
+    "compare-judges": "compare_judges",
     "grade": "grade",
+    "convert": "write",
     "validate": "validate",
+    "simulate": "simulate",
+    "report": "report",
     "self-check": "self_check",
     "demo": "demo",
 }
+#: Of a command whose other arguments stand in a file: those that are flags.
+FLAGS_OF = {"simulate": ("mode", "situations", "repeats", "budget", "seed", "output")}
 #: Arguments that are not flags of the same name.
-POSITIONAL = {"data": "DATA", "rows": "DATA", "runs": "RUN", "effect": "EFFECT"}
+POSITIONAL = {"data": "DATA", "rows": "DATA", "runs": "RUN", "effect": "EFFECT", "path": "--output"}
 
 
 class InputError(WaiError):
@@ -45,14 +54,22 @@ def explain(error: BaseException, command: str) -> str:
 
 def with_flags(text: str, command: str) -> str:
     """A sentence with the argument it begins with, and those it names as ``name=``, as flags."""
-    text = re.sub(r"^([a-z_]+)(?:\[\d+\])?(?= (?:must|row)\b)", lambda m: flag(m[1], command), text)
-    return re.sub(r"\b([a-z_]+)=(?=[\s,.;)]|$)", lambda m: flag(m[1], command), text)
+    text = re.sub(r"^([a-z_]+)(?:\[\d+\])?(?= (?:must|row)\b)", lambda m: _flagged(m, command), text)
+    return re.sub(r"\b([a-z_]+)=(?=[\s,.;)]|$)", lambda m: _flagged(m, command), text)
+
+
+def _flagged(found: re.Match[str], command: str) -> str:
+    """The flag of an argument that a sentence names, or what the sentence says where it is none."""
+    flags = FLAGS_OF.get(command)
+    return flag(found[1], command) if flags is None or found[1] in flags else found[0]
 
 
 def flag(argument: str, command: str) -> str:
     """How the command line names an argument of a call."""
     if command == "compare" and argument in ("before", "after"):
         return argument.upper()
+    if command == "report" and argument in ("before", "after"):
+        return "A" if argument == "before" else "B"
     return POSITIONAL.get(argument, "--" + argument.replace("_", "-"))
 
 

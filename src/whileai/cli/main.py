@@ -9,8 +9,9 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 
-from whileai.cli import options
+from whileai.cli import github, options
 from whileai.cli.failures import explain, one_line
+from whileai.cli.parser import UsageError
 from whileai.cli.terminal import drop_stdout
 
 DONE, BAD, INTERRUPTED = 0, 2, 130
@@ -52,7 +53,7 @@ def main(argv: Sequence[str]) -> int:
     """
     try:
         args = options.parse(argv)
-    except options.UsageError as error:
+    except UsageError as error:
         _say(str(error))
         return BAD
     except SystemExit:  # --help and --version have printed
@@ -89,4 +90,4 @@ def _quiet(wanted: bool) -> Iterator[None]:
 def _say(line: str) -> None:
     """One line on stderr."""
     with contextlib.suppress(BrokenPipeError):
-        print(one_line(line), file=sys.stderr, flush=True)
+        print(github.harmless(one_line(line)), file=sys.stderr, flush=True)

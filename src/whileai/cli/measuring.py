@@ -1,4 +1,4 @@
-"""``wai pass-at``, ``compare``, ``variance`` and ``holdout-size``."""
+"""``wai pass-at``, ``variance`` and ``holdout-size``."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ from whileai import params
 from whileai.cli.failures import InputError
 from whileai.cli.inputs import Reading, reading
 from whileai.cli.output import Answer, check_file, deliver
-from whileai.cli.terminal import busy
 from whileai.errors import RowError
 from whileai.readers.files import files_of
 
 if TYPE_CHECKING:
     import argparse
-
-    from whileai.measure.comparison import Comparison
 
 
 def pass_at(args: argparse.Namespace) -> int:
@@ -37,48 +34,6 @@ def pass_at(args: argparse.Namespace) -> int:
     return 0
 
 
-def compare(args: argparse.Namespace) -> int:
-    """Is AFTER better than BEFORE; 1 where a gate was asked for and says no."""
-    from whileai.cli.gate import judged
-    from whileai.measure.compare import compare as call
-
-    check_file(args.output)
-    if args.max_loss is not None:
-        params.real("compare", "max_loss", args.max_loss, "a number of at least 0", 0, float("inf"), ends="[)")
-    settings = {name: getattr(args, name) for name in ("run_std", "run_std_runs", "level")}
-    call([], [], **settings)  # raises on a number outside its bound before files are read
-    arms = [_arm(args, "compare", name) for name in ("before", "after")]
-    result = _compared(args, *arms)
-    passes, remarks = judged(result, args.must_not_regress, gate=args.gate, max_loss=args.max_loss)
-    deliver(args, Answer("compare", result, tuple(arms), result.ok, result.verdict, remarks))
-    return 0 if passes else 1
-
-
-def _compared(args: argparse.Namespace, before: Reading, after: Reading) -> Comparison:
-    """The comparison, of tables where neither slices nor clusters are asked for."""
-    from whileai.measure.compare import compare as call
-
-    whole = args.by is None and args.cluster is None
-    arms: list[Any] = [arm.table() if whole else arm.rows() for arm in (before, after)]
-    try:
-        with busy("compare"):
-            return call(
-                *arms,
-                target=args.target,
-                must_not_regress=args.must_not_regress,
-                lower_is_better=args.lower_is_better,
-                proxy=args.proxy,
-                run_std=args.run_std,
-                run_std_runs=args.run_std_runs,
-                by=args.by,
-                cluster=args.cluster,
-                level=args.level,
-            )
-    except RowError as error:
-        blamed = before.blame(error)
-        raise (after.blame(error) if blamed is error else blamed) from error
-
-
 def variance(args: argparse.Namespace) -> int:
     """How far the number moves on its own."""
     from whileai.measure.eval_variance import eval_variance as call
@@ -88,10 +43,7 @@ def variance(args: argparse.Namespace) -> int:
     patterns = args.runs
     if len(patterns) == 1 and glob.has_magic(patterns[0]):  # the shell would have given one argument a file
         patterns = [str(file) for file in files_of(patterns[0], "eval_variance")]
-    runs = [
-        reading(args, "eval_variance", f"runs[{i}]", [pattern])
-        for i, pattern in enumerate(patterns)
-    ]
+    runs = [reading(args, "eval_variance", f"runs[{i}]", [pattern]) for i, pattern in enumerate(patterns)]
     result = call(*[run.table() for run in runs], metric=args.metric, level=args.level)
     deliver(args, Answer("eval_variance", result, tuple(runs)))
     return 0

@@ -7,14 +7,14 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whileai import __version__
-from whileai.cli import terminal
+from whileai.cli import github, terminal
 from whileai.cli.failures import InputError
 
 if TYPE_CHECKING:
@@ -41,6 +41,12 @@ class Answer:
         ``None`` where the call gives none.
     remarks : tuple of str
         What a gate says beside the result: under the text, or on stderr beside JSON.
+    annotations : tuple of str
+        Lines for GitHub Actions, on stderr.
+    markdown : str or None
+        The result as Markdown where that is more than the result's own.
+    gated : bool
+        Whether a gate was asked for: the Markdown then goes to the summary of the step, asked for or not.
     """
 
     call: str
@@ -49,6 +55,9 @@ class Answer:
     ok: bool | None = None
     verdict: str | None = None
     remarks: tuple[str, ...] = ()
+    annotations: tuple[str, ...] = ()
+    markdown: str | None = None
+    gated: bool = False
 
     def envelope(self) -> dict[str, Any]:
         """The object that ``--json`` writes; its keys keep their order, and within a version are only added to."""
@@ -70,22 +79,47 @@ class Answer:
 def deliver(args: argparse.Namespace, answer: Answer, *, to_file: bool = True) -> None:
     """Write the answer where it was asked for; ``-o`` holds something else where `to_file` is false."""
     file = args.output if to_file else None
-    if args.json:
-        text = json.dumps(answer.envelope(), allow_nan=False, ensure_ascii=False)
-    elif file is not None:
-        text = "\n".join([answer.result.to_text(terminal.WIDE), *answer.remarks])
-    else:
-        text = answer.result.to_text(terminal.width())
-        if terminal.in_colour():
-            text = terminal.coloured(text, answer.ok, answer.verdict)
-        text = "\n".join([text, *answer.remarks])
-    data = encoded(f"{text}\n")
+    data = encoded(f"{_text(args, answer, printed=file is None)}\n")
     if file is not None:
         write_file(file, [data])
     else:
         _to_stdout(data)
-    if args.json and answer.remarks:
-        print(*answer.remarks, sep="\n", file=sys.stderr)
+    said = [github.harmless(remark) for remark in answer.remarks] if args.json else []
+    for line in (*said, *answer.annotations):
+        print(line, file=sys.stderr)
+    if github.summary_file() and (args.markdown or answer.gated):
+        from whileai.cli.markdown import fitted
+
+        part = fitted(_markdown(answer), github.summary_room())
+        if part:
+            github.append_summary(part)
+
+
+def _text(args: argparse.Namespace, answer: Answer, *, printed: bool) -> str:
+    """The answer in the form asked for, without the last line break; `printed` where it goes to stdout."""
+    if args.json:
+        text = json.dumps(answer.envelope(), allow_nan=False, ensure_ascii=False)
+        return github.harmless_json(text) if printed else text
+    if args.markdown:
+        from whileai.cli.markdown import COMMENT_BYTES, fitted
+
+        text = fitted(_markdown(answer), COMMENT_BYTES).rstrip("\n")
+        return github.harmless(text) if printed else text
+    if not printed:
+        return "\n".join([answer.result.to_text(terminal.WIDE), *answer.remarks])
+    text = answer.result.to_text(terminal.width())
+    if terminal.in_colour():
+        text = terminal.coloured(text, answer.ok, answer.verdict)
+    return github.harmless("\n".join([text, *answer.remarks]))
+
+
+def _markdown(answer: Answer) -> str:
+    """The answer as Markdown."""
+    if answer.markdown is not None:
+        return answer.markdown
+    from whileai.cli.markdown import other
+
+    return other(answer.result, answer.remarks)
 
 
 def encoded(text: str) -> bytes:
@@ -105,13 +139,25 @@ def _to_stdout(data: bytes) -> None:
         raise
 
 
-def check_file(file: str | None) -> None:
+def check_file(file: str | None, flag: str = "--output") -> None:
     """Raise where nothing can be written under this name, before any work is done."""
     if file is None:
         return
     path = Path(file)
     if file in ("", "-") or path.is_dir() or not path.resolve().parent.is_dir():
-        raise InputError(f"--output must be a file in a folder that exists; got {file!r}.")
+        raise InputError(f"{flag} must be a file in a folder that exists; got {file!r}.")
+
+
+def check_files(files: Mapping[str, str | None]) -> None:
+    """The same for several, which must differ: the later would take the place of the earlier."""
+    seen: set[Path] = set()
+    for flag, file in files.items():
+        check_file(file, flag)
+        if file is None:
+            continue
+        if Path(file).resolve() in seen:
+            raise InputError(f"{flag} must be a file of its own; got {file!r} twice.")
+        seen.add(Path(file).resolve())
 
 
 def write_file(file: str, chunks: Iterable[bytes]) -> None:

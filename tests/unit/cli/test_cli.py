@@ -50,6 +50,14 @@ CASES = {
         ["compare", "low.jsonl", "high.jsonl", "--by", "topic"],
         lambda: wai.compare(arm(10), arm(30), by="topic"),
     ),
+    "pass-at cluster": (
+        ["pass-at", "low.jsonl", "--cluster", "topic"],
+        lambda: wai.pass_at(arm(10), cluster="topic"),
+    ),
+    "compare cluster": (
+        ["compare", "low.jsonl", "high.jsonl", "--by", "topic", "--cluster", "topic"],
+        lambda: wai.compare(arm(10), arm(30), by="topic", cluster="topic"),
+    ),
     "variance": (
         ["variance", "runs/a.jsonl", "runs/b.jsonl", "runs/c.jsonl", "--metric", "marker:chars"],
         lambda: wai.eval_variance(arm(9), arm(12), arm(11), metric="marker:chars"),
@@ -233,23 +241,26 @@ def filled(page):
 
     def console(block):
         lines = []
-        for line in re.findall(r"^\$ wai .*$", block[1], re.MULTILINE):
-            args = shlex.split(line.removeprefix("$ wai "), comments=True)
-            done = run(*args, cwd=namespace["folder"])
+        for line in re.findall(r"^\$ (?:[A-Z_]+=\S+ )*wai .*$", block[1], re.MULTILINE):
+            words = shlex.split(line.removeprefix("$ "), comments=True)
+            args = words[words.index("wai") + 1 :]
+            done = run(*args, cwd=namespace["folder"], env=dict(word.split("=", 1) for word in words[: -len(args) - 1]))
             assert ("exit 1" in line) == (done.returncode == 1), line
             seen.add(args[0])
             lines += [line, (done.stdout + done.stderr).rstrip("\n")]
         return "\n".join(["```console", *lines, "```"])
 
     text = re.sub(r"```console\n(.*?)```", console, page, flags=re.DOTALL)
-    assert seen >= set(COMMANDS)
-    return text
+    assert seen
+    return text, seen
 
 
-def test_the_page_shows_what_the_commands_print():
-    file = ROOT / "docs" / "cli.md"
+@pytest.mark.parametrize(("name", "commands"), [("cli.md", COMMANDS), ("ci.md", ["compare"])])
+def test_the_page_shows_what_the_commands_print(name, commands):
+    file = ROOT / "docs" / name
     page = file.read_text("utf-8")
-    text = filled(page)
+    text, seen = filled(page)
+    assert seen >= set(commands)
     if os.environ.get("WHILEAI_WRITE_PRINTED"):
         file.write_text(text, "utf-8")
     else:

@@ -101,7 +101,7 @@ def test_an_error_is_one_sentence_in_the_names_of_the_command_line(line, said, f
 STARTS = [
     ("pass-at broken.jsonl", "wai pass-at: error: broken.jsonl line 2 must be a JSON object"),
     ("pass-at cut.jsonl.gz", "wai pass-at: error: cut.jsonl.gz "),
-    ("pass-at not.parquet", "wai pass-at: error: not.parquet cannot be read: "),
+    ("pass-at not.parquet", "wai pass-at: error: not.parquet must be a file of rows"),
     ("decontaminate low.jsonl --against high.jsonl --fields prmpt", "wai decontaminate: error: --fields "),
     ("", "wai: error: COMMAND must be one of pass-at, compare"),
     ("comapre low.jsonl high.jsonl", "wai: error: COMMAND must be one of "),
