@@ -25,9 +25,14 @@ ROW_KEYS = {
     "judge_meta", "label_source", "rollout_index", "finish_reason", "stop_reason", "is_truncated", "schema_version",
 }  # fmt: skip
 MAY_SPELL_KEYS = re.compile(
-    r"keys\.py|(simulations|scoring|verify|selection|engine|export|cli)/.*|table/(from_rows|from_columns|row_tasks|engines)\.py|readers/.*|pages/rows\.py"
+    r"keys\.py|(simulations|scoring|verify|selection|engine|export|cli|readers)/.*|pages/rows\.py|"
+    r"table/(from_rows|from_columns|row_tasks|engines)\.py|measure/(label_sources|sample_for_labels|compare_judges|probes)\.py"
 )
-NEVER_SPELL_KEYS = re.compile(r"(stats|result|measure)/.*|pages/(?!rows\.py).*|table/(task_table|features|prompts|merge|flat|saved|clusters|baseline)\.py|errors\.py|params\.py|progress\.py|pytest_plugin\.py")
+NEVER_SPELL_KEYS = re.compile(
+    r"(stats|result)/.*|measure/(?!label_sources|sample_for_labels|compare_judges|probes).*|pages/(?!rows\.py).*|"
+    r"table/(task_table|features|prompts|merge|flat|saved|clusters|baseline)\.py|"
+    r"errors\.py|params\.py|progress\.py|pytest_plugin\.py"
+)
 LIGHT = (
     "numpy",
     "scipy",

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from whileai.params import near_miss
-from whileai.result import html, text
-from whileai.result.blocks import Block, Headline
+from whileai.result import html, markdown, text
+from whileai.result.blocks import Block, Headline, Plot
 
 
 class Result:
@@ -24,6 +24,10 @@ class Result:
     def _blocks(self) -> list[Block]:
         """What to print, in order."""
         raise TypeError(f"{type(self).__name__} must define _blocks()")
+
+    def _plot(self) -> Plot | None:
+        """The small figure beside the text, ``None`` where there is nothing to draw."""
+        return None
 
     @property
     def summary(self) -> str:
@@ -62,7 +66,10 @@ class Result:
         return f"<{type(self).__name__} {text.ascii_of(self.summary)}>"
 
     def _repr_html_(self) -> str:
-        return html.render(self._blocks())
+        return html.render(self._blocks(), self._plot())
+
+    def _repr_markdown_(self) -> str:
+        return markdown.render(self._blocks())
 
 
 def plain(value: Any) -> Any:

@@ -64,4 +64,56 @@ class Note:
         return f"note {self.code}: {self.text} {self.fix}".rstrip()
 
 
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """One row of a figure: a number with its interval, drawn from raw floats and labelled with what is printed.
+
+    Attributes
+    ----------
+    name, text : str
+        What it is, and its numbers as they are printed.
+    value, low, high : float or None
+        Where mark and line stand.
+    shape : str
+        ``diamond`` better, ``triangle`` worse, ``square`` neither, ``circle`` a single run, ``bar`` a count.
+    axis : str
+        Rows with the same axis share it; ``rate`` reaches from 0 to 1.
+    reference : float or None
+        Where no change, or the bar to clear, lies.
+    band : (float, float) or None
+        What re-running alone may do.
+    main : bool
+        Whether the row is what the verdict is about.
+    """
+
+    name: str
+    text: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    shape: str = "square"
+    axis: str = "rate"
+    reference: float | None = None
+    band: tuple[float, float] | None = None
+    main: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A figure of intervals, beside the text and never in its place.
+
+    Attributes
+    ----------
+    title : str
+        What it shows, for those who cannot see it.
+    rows : tuple of Interval
+    caption : str
+        What line and marks mean.
+    """
+
+    title: str
+    rows: tuple[Interval, ...]
+    caption: str = ""
+
+
 Block = Headline | Line | Table | Note

@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from whileai import keys
 from whileai.errors import ParamError
 from whileai.readers.containers import as_list
-from whileai.result import Block, Headline, Line, Note, Result, Table
+from whileai.result import Block, Headline, Interval, Line, Note, Plot, Result, Table
 from whileai.result import digits as d
 from whileai.selection.logprobs import LEFT_OUT, Both, both_sides
-from whileai.selection.policy import Policy, asked_for, block_of, is_fill, label_of, policy_of
+from whileai.selection.policy import Policy, asked_for, block_of, label_of, policy_of
 from whileai.stats import exact, intervals, kl
 from whileai.table.from_rows import TableBuilder
 
@@ -105,6 +106,13 @@ class CalibrateReport(Result):
             )
             blocks.append(Table(header, cells, "lrrrrr"))
         return [*blocks, *self.notes]
+
+    def _plot(self) -> Plot | None:
+        rows = []
+        for student in self.students:
+            text = d.rate_within(student.pass_rate, student.pass_rate_interval)
+            rows.append(Interval(student.student or "unnamed", text, student.pass_rate, *student.pass_rate_interval))
+        return Plot("Pass rates", tuple(rows), "line = interval over tasks") if rows else None
 
 
 def _kl_text(student: Student) -> str:
@@ -225,7 +233,7 @@ def _read(rows: Sequence[Mapping[str, Any]], ref: Any) -> _Read:
     builder.add_all(rows, "")
     names, codes, rewards = builder.columns()
     sides = None if ref is None else both_sides(rows, ref, CALL)
-    policies, fill = [policy_of(row) for row in rows], [is_fill(row) for row in rows]
+    policies, fill = [policy_of(row) for row in rows], [keys.is_fill(row) for row in rows]
     return _Read(names, codes.tolist(), rewards.tolist(), policies, fill, sides)
 
 

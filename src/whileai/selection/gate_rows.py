@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from whileai import keys
-from whileai.selection.policy import is_fill, policy_of
+from whileai.selection.policy import policy_of
 from whileai.simulations import validate
 from whileai.table.from_rows import TableBuilder
 
@@ -155,7 +155,7 @@ def shares(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     return {
         "unusable": sum(row.get("usable") is False for row in rows),
         "truncated": sum(keys.is_cut_off(row) for row in rows),
-        "fill": sum(map(is_fill, rows)),
+        "fill": sum(map(keys.is_fill, rows)),
     }
 
 

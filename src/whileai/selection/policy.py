@@ -47,13 +47,3 @@ def asked_for(asked: Any, policies: Sequence[Policy], call: str) -> Policy:
             raise ParamError.of(call, "policy", "the name of one policy", asked, fix)
     known = sorted({value for policy in policies for value in policy if value})
     raise ParamError.of(call, "policy", "a policy on the rows", asked, params.near_miss(asked, known))
-
-
-def is_fill(row: Mapping[str, Any]) -> bool:
-    """Whether a row was added because of how its task's first rows came out, so that it tells no rate.
-
-    Filling the tasks that disagree, and not those that agree, leaves rates of the rows that are no longer those of the
-    tasks.
-    """
-    block = row.get("allocation")
-    return isinstance(block, Mapping) and block.get("phase") == "fill"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from whileai.result import Block, Headline, Line, Note, Result
+from whileai.result import Block, Headline, Interval, Line, Note, Plot, Result
 from whileai.result.digits import count
 
 
@@ -80,6 +80,10 @@ class RlReport(Result):
             blocks.append(Line(f"beyond_target {count(self.beyond_target, 'row')}"))
         return [*blocks, *self.notes]
 
+    def _plot(self) -> Plot | None:
+        gates = ("unjudged", "partial", "empty_reply", "cut_off")
+        return _rows_plot(self, {"kept": self.n_kept, **{name: getattr(self, name) for name in gates}})
+
 
 @dataclass(frozen=True, repr=False)
 class SftReport(Result):
@@ -131,6 +135,22 @@ class SftReport(Result):
         names += ["beyond_target"] if self.beyond_target else []
         line = " | ".join(f"{name} {count(getattr(self, name), 'row')}" for name in names)
         return [Headline(head), Line(line), *self.notes]
+
+    def _plot(self) -> Plot | None:
+        names = ("unjudged", "empty_reply", "cut_off", "not_pass", "not_best")
+        return _rows_plot(self, {"kept": self.n_kept, **{name: getattr(self, name) for name in names}})
+
+
+def _rows_plot(report: RlReport | SftReport, counts: dict[str, int]) -> Plot | None:
+    """A bar for the rows that were kept, and one for each gate that took rows."""
+    if not report.n_rows:
+        return None
+    rows = tuple(
+        Interval(name, count(n, "row"), n, low=0, high=report.n_rows, shape="bar", axis="rows", main=name == "kept")
+        for name, n in counts.items()
+        if n or name == "kept"
+    )
+    return Plot("Rows", rows, "bar = rows, of all that were given")
 
 
 FIXES = {

@@ -8,6 +8,7 @@ import html
 import json
 import pickle
 import re
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -57,6 +58,8 @@ NAMES = [
     "rl",
     "sft",
 ]
+#: Where nothing was measured, there is nothing to draw.
+NOT_DRAWN = {"nothing", "odd ids", "not comparable"}
 every = pytest.mark.parametrize("name", NAMES)
 
 
@@ -140,9 +143,15 @@ def test_html_has_the_same_digits_and_is_escaped(results, name):
     assert "<style" not in shown
     assert " id=" not in shown
     assert len(shown.encode()) < 12_000
-    inside = html.unescape(re.sub(r"<[^>]*>", " ", shown))
+    figures = re.findall(r"<svg.*?</svg>", shown)
+    inside = html.unescape(re.sub(r"<[^>]*>", " ", re.sub(r"<svg.*?</svg>", "", shown)))
     if not name.startswith("odd"):
         assert digits(inside) == digits(" ".join(str(result).split()))
+        drawn = html.unescape(" ".join(re.sub(r"<[^>]*>", " ", figure) for figure in figures))
+        assert set(digits(drawn)) <= set(digits(str(result)))
+    assert len(figures) == int(name not in NOT_DRAWN)
+    for figure in figures:
+        assert ET.fromstring(figure).get("aria-label")
 
 
 def test_widths():
