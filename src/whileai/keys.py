@@ -56,9 +56,11 @@ def default_task_id(prompt: str | Sequence[Mapping[str, Any]]) -> str:
 
 
 def task_name(value: Any) -> str:
-    """The text of an id, equal for ``1``, ``1.0`` and ``numpy.int64(1)`` so that every container names a task alike."""
+    """The text of an id, equal for ``1``, ``1.0``, ``Decimal("1.00")`` and ``numpy.int64(1)``: one task in all frames."""
     if isinstance(value, str):
         return value
+    if isinstance(value, Decimal) and value.is_finite():
+        return str(int(value)) if value == int(value) else str(value.normalize())
     if isinstance(value, numbers.Real) and not isinstance(value, int) and float(value).is_integer():
         return str(int(float(value)))
     return str(value)

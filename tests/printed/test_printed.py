@@ -47,6 +47,32 @@ AFTER = rows(passes(300, 60), lengths(310, 4), lang=lambda i: ["de", "en", "fr"]
 WORSE = rows(passes(300, 20), lengths(310, 4), lang=lambda i: ["de", "en", "fr"][i % 3])
 
 
+def judged_rows(leak=5, of=60):
+    """300 rows with gold on each; the judge passes all that pass and one in `leak` of those that fail."""
+    made = []
+    for i in range(300):
+        true = (i * 7) % 100 < of
+        text = f"{0 if true else 1} {i}"
+        said = true or i % leak == 0
+        made.append(
+            {"task_id": i, "prompt": f"q{i}", "final_text": text, "reward": int(said), "gold_reward": int(true)}
+        )
+    return made
+
+
+def gold_on(made, each):
+    """The same with gold on every so many of them."""
+    return [row if i % each == 1 else {**row, "gold_reward": None} for i, row in enumerate(made)]
+
+
+def labelled_sample():
+    made = judged_rows()
+    bare = [{key: value for key, value in row.items() if key != "gold_reward"} for row in made]
+    return wai.label(
+        bare, [{**row, "label": made[row["task_id"]]["gold_reward"]} for row in wai.sample_for_labels(bare, 60)]
+    )
+
+
 def in_passages(groups):
     """Tasks of which a dozen ask about one passage."""
     return rows(groups, info=lambda i: {"passage": f"p{i // 12}"})
@@ -187,6 +213,31 @@ CASES = {
     "select_rl_no_rows": lambda: wai.select([], mode="rl").report,
     "select_sft": lambda: wai.select(rows(EXAMPLE), mode="sft", per_task=2, target=5).report,
     "select_sft_nothing": lambda: wai.select(rows([[0, 0]]), mode="sft").report,
+    "judge_trust": lambda: wai.judge_trust(gold_on(judged_rows(), 3)),
+    "judge_trust_weighted": lambda: wai.judge_trust(labelled_sample()),
+    "judge_trust_fooled": lambda: wai.judge_trust(
+        judged_rows(), lambda row: "0" in row["final_text"][:4] or "correct" in row["final_text"]
+    ),
+    "judge_trust_judge_fails": lambda: wai.judge_trust(judged_rows(), lambda row: row["nothing"]),
+    "judge_trust_no_gold": lambda: wai.judge_trust(rows(EXAMPLE)),
+    "judge_trust_one_class": lambda: wai.judge_trust([{**row, "gold_reward": "yes"} for row in rows(EXAMPLE)]),
+    "judge_trust_constant": lambda: wai.judge_trust([{**row, "reward": 1} for row in judged_rows()]),
+    "judge_trust_no_rows": lambda: wai.judge_trust([]),
+    "compare_gold": lambda: wai.compare(gold_on(judged_rows(7), 3), gold_on(judged_rows(3), 3), gold="gold_reward"),
+    "compare_gold_lost": lambda: wai.compare(
+        gold_on(judged_rows(9, 80), 2), gold_on(judged_rows(1, 40), 2), gold="gold_reward"
+    ),
+    "compare_gold_not_random": lambda: wai.compare(
+        gold_on(judged_rows(9, 80), 2), gold_on(judged_rows(2, 40), 2), gold="gold_reward"
+    ),
+    "compare_gold_few": lambda: wai.compare(gold_on(judged_rows(), 3), gold_on(judged_rows(), 900), gold="gold_reward"),
+    "sample_for_labels": lambda: wai.sample_for_labels(gold_on(judged_rows(), 9), 50).report,
+    "label": lambda: wai.label(judged_rows(), [[i % 2, i % 3 > 0, i % 2] for i in range(300)]).report,
+    "label_tie": lambda: wai.label(judged_rows(), {"ann": [1] * 300, "bob": [i % 2 for i in range(300)]}).report,
+    "compare_judges": lambda: wai.compare_judges(
+        {"one": judged_rows(4), "two": judged_rows(9), "three": judged_rows()[:280]}
+    ),
+    "compare_judges_no_gold": lambda: wai.compare_judges({"one": rows(EXAMPLE), "two": rows(TUNED)}),
     "hack_scan": lambda: wai.hack_scan(replies(3)),
     "hack_scan_clean": lambda: wai.hack_scan(replies(0), endorsed=["marker:b"]),
     "hack_scan_thin": lambda: wai.hack_scan(rows(EXAMPLE)),

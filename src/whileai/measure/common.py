@@ -49,5 +49,6 @@ def unjudged_note(n: int, n_rows: int, where: str = "") -> Note | None:
     """How many rows had no verdict."""
     if not n:
         return None
-    text = f"{n:,} of {count(n_rows, 'row')}{where} are unjudged and were skipped."
+    are, were = ("is", "was") if n == 1 else ("are", "were")
+    text = f"{n:,} of {count(n_rows, 'row')}{where} {are} unjudged and {were} skipped."
     return Note("unjudged", text, "Judge them with wai.grade(rows, judge).")

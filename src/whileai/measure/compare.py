@@ -12,6 +12,7 @@ from whileai.errors import ParamError
 from whileai.measure.common import RATES, check_metric
 from whileai.measure.compare_notes import comparison_notes
 from whileai.measure.comparison import Comparison, Delta
+from whileai.measure.corrected_change import CorrectedChange, corrected_of
 from whileai.measure.grouping import shared_grouping
 from whileai.measure.paired import Arms, adjusted, paired_delta
 from whileai.measure.slices import sliced
@@ -38,6 +39,7 @@ def compare(
     run_std_runs: int | None = None,
     by: str | None = None,
     cluster: str | None = None,
+    gold: str | None = None,
     level: float = 0.95,
 ) -> Comparison:
     """Whether `after` is better than `before`: the change on common tasks, its interval, an exact test, a verdict.
@@ -66,6 +68,9 @@ def compare(
         A key of the rows that several tasks share, as the passage they ask about or the repository they mend. Tasks of
         one cluster may resemble one another: intervals are then over clusters, and the test turns whole clusters. The
         change stays the mean over tasks. Tasks without the key are clusters of their own; a value on one arm is enough.
+    gold : str, optional
+        A key of the rows (a dotted path) that holds the true verdict on some rows of both arms, where ``reward`` is a
+        judge's: the change is then also told with the judge's errors counted, and a verdict needs that interval too.
     level : float
         Of intervals and tests.
 
@@ -80,7 +85,7 @@ def compare(
     RowError
         A row that cannot be read.
     TypeError
-        What is no data; a TaskTable, which has no keys, where `by` or `cluster` is given.
+        What is no data; a TaskTable, which has no keys, where `by`, `cluster` or `gold` is given.
 
     Notes
     -----
@@ -88,7 +93,10 @@ def compare(
     the verdict is ``no_difference`` and a note says which. The interval is Bonett and Price's (2012) carried to several
     rows a task, with a rule-of-three floor; the test is the exact permutation of signs (Pagano and Tritchler 1983),
     McNemar's where every task has one row. Metrics other than the target are judged by their Holm-adjusted p-value,
-    slices by one over the slices that have enough tasks. With `cluster`, clusters stand for tasks in all of it, with
+    slices by one over the slices that have enough tasks. With `gold` the change is estimated by prediction-powered
+    inference too (PPI++, arXiv:2311.01453; `whileai.stats.corrected`): labels must be a random sample of the rows, or
+    come from `wai.sample_for_labels`; where the judge sees a change and that interval holds 0, or lies on the other
+    side, the verdict is ``no_difference``. With `cluster`, clusters stand for tasks in all of it, with
     the clustered variance of Miller 2024 (arXiv:2411.00640, section 2.2; `whileai.stats.clustered`).
 
     Examples
@@ -103,7 +111,9 @@ def compare(
     paths = {name: path for name, path in (("by", by), ("cluster", cluster)) if path is not None}
     for name, path in paths.items():
         check_key("compare", name, path, {"before": before, "after": after})
-    if by is not None:
+    if gold is not None:
+        check_key("compare", "gold", gold, {"before": before, "after": after})
+    if by is not None or gold is not None:
         before, after = as_list(before, "compare", "before"), as_list(after, "compare", "after")
     read = [_read(data, arm, list(paths.values())) for data, arm in ((before, "before"), (after, "after"))]
     for name, path in paths.items():
@@ -124,12 +134,16 @@ def compare(
         run_std_runs=run_std_runs,
     )
     asked.check(arms)
+    corrected = None
+    if gold is not None:
+        corrected, said = corrected_of(arms, (before, after), gold, target, level)
+        notes += said
     if by is None:
-        return _compared(arms, asked, {}, notes)
+        return _compared(arms, asked, {}, notes, corrected)
     labels = read[0][1][by], read[1][1][by]
     lower = target in asked.lower
     found = sliced(arms, labels, (before, after), target=target, lower=lower, level=level)
-    return _compared(arms, asked, found.deltas, [*found.notes, *notes])
+    return _compared(arms, asked, found.deltas, [*found.notes, *notes], corrected)
 
 
 def _read(data: Any, arm: str, paths: Sequence[str]) -> tuple[TaskTable, dict[str, Labels]]:
@@ -217,10 +231,26 @@ def decide(arms: Arms, asked: Asked) -> Decision:
     return Decision(verdict, main, band, metrics)
 
 
-def _compared(arms: Arms, asked: Asked, slices: dict[str, Delta], notes: Sequence[Note]) -> Comparison:
+def _counted(verdict: str, corrected: CorrectedChange | None, lower: bool) -> tuple[str, bool]:
+    """The verdict once the judge's errors are counted, and whether they show a loss."""
+    if corrected is None or corrected.interval is None:
+        return verdict, False
+    low, high = (-corrected.interval[1], -corrected.interval[0]) if lower else corrected.interval
+    borne_out = {"improved": low > 0, "regressed": high < 0}.get(verdict, True)
+    return verdict if borne_out else "no_difference", high < 0
+
+
+def _compared(
+    arms: Arms,
+    asked: Asked,
+    slices: dict[str, Delta],
+    notes: Sequence[Note],
+    corrected: CorrectedChange | None = None,
+) -> Comparison:
     """The comparison put together."""
     decision = decide(arms, asked)
-    verdict, main, metrics = decision.verdict, decision.main, decision.metrics
+    main, metrics = decision.main, decision.metrics
+    verdict, lost = _counted(decision.verdict, corrected, main.lower_is_better)
     regressions = tuple(name for name in asked.guards if name in metrics and metrics[name].verdict == "regressed")
     unmeasured = [name for name in asked.guards if name not in metrics or metrics[name].delta is None]
     over = asked.proxy in metrics and metrics[str(asked.proxy)].verdict == "improved" and verdict != "improved"
@@ -228,7 +258,7 @@ def _compared(arms: Arms, asked: Asked, slices: dict[str, Delta], notes: Sequenc
     detectable, needed = _plan(arms, main, verdict, asked)
     result = Comparison(
         verdict=verdict,
-        ok=made and not regressions and not unmeasured and not over,
+        ok=made and not regressions and not unmeasured and not over and not lost,
         target=asked.target,
         before=main.before,
         after=main.after,
@@ -249,9 +279,11 @@ def _compared(arms: Arms, asked: Asked, slices: dict[str, Delta], notes: Sequenc
         tasks_needed=needed,
         slices=slices,
         n_clusters=main.n_clusters,
+        corrected=corrected,
         _moved=arms.moved(asked.target, main.lower_is_better) if main.delta is not None else (0, 0, 0),
         _guards=tuple(name for name in dict.fromkeys(asked.guards) if name != asked.target),
         _run_std_runs=asked.run_std_runs,
+        _by_judge=decision.verdict,
     )
     return replace(result, notes=tuple(comparison_notes(result, arms, asked.run_std_runs, notes)))
 

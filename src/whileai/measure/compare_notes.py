@@ -60,6 +60,9 @@ def _evidence_notes(result: Comparison, arms: Arms) -> list[Note | None]:
     main = result.metrics[result.target]
     pairs = arms.pairs(result.target)
     assert pairs is not None  # there is a change
+    if result.verdict != result._by_judge and result.corrected is not None:
+        text = f"by the judge alone it {result._by_judge}, but with its errors counted that is not proven."
+        return [Note("judge_errors", text, "Label more rows of both arms, picked at random.")]
     changed, unit = pairs.n_changed, "task" if pairs.clusters is None else "cluster"
     fewest = signflip.min_nonzero_for(result.level)
     settle = (

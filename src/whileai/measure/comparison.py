@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from whileai.measure.corrected_change import CorrectedChange
 from whileai.result import Block, Headline, Interval, Line, Note, Plot, Result, Table
 from whileai.result import digits as d
 
@@ -113,6 +115,8 @@ class Comparison(Result):
     notes : tuple of Note
     n_clusters : int or None
         Clusters that the paired tasks lie in; ``None`` where ``cluster=`` was not given.
+    corrected : CorrectedChange or None
+        The target with the judge's errors counted; ``None`` where ``gold=`` was not given.
     """
 
     verdict: str
@@ -138,9 +142,11 @@ class Comparison(Result):
     slices: dict[str, Delta] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
     n_clusters: int | None = None
+    corrected: CorrectedChange | None = None
     _moved: tuple[int, int, int] = (0, 0, 0)
     _guards: tuple[str, ...] = ()
     _run_std_runs: int | None = None
+    _by_judge: str = ""
 
     def _blocks(self) -> list[Block]:
         if self.delta is None:
@@ -161,12 +167,14 @@ class Comparison(Result):
             tasks = f"{tasks} in {d.count(self.n_clusters, 'cluster')},"
         moved = f"{tasks} in both arms: {better:,} better, {worse:,} worse, {same:,} the same"
         blocks.append(Line(f"{moved}; {p}" if self.verdict == "within_noise" else moved))
+        if self.corrected is not None:
+            blocks.append(Line(self.corrected.text))
         if self.noise_band is not None:
             blocks.append(Line(self._band_line()))
         told = (self.target, "reward", *self._guards)
         others = [name for name, found in self.metrics.items() if name not in told and found.delta is not None]
         if others:
-            blocks.append(_metrics_table(self, [self.target, *self._guards, *others]))
+            blocks.append(metrics_table(self, [self.target, *self._guards, *others]))
         if self.slices:
             blocks += _slices(self)
         return [*blocks, *self.notes]
@@ -207,9 +215,20 @@ class Comparison(Result):
                 text = f"{change_text(delta, value_places(delta, is_rate=not name.startswith('marker:')))}"
                 side = " (lower is better)" if delta.lower_is_better else ""
                 lines.append(Line(f"not ok: the guard {name} got worse, {text}{side}"))
+        if self._lost():
+            lines.append(
+                Line(f"not ok: with the judge's errors counted {NAMES.get(self.target, self.target)} got worse")
+            )
         if self.over_optimized:
             lines.append(Line(f"not ok: over-optimised, the proxy {self.proxy} improved and {self.target} did not"))
         return lines
+
+    def _lost(self) -> bool:
+        """Whether gold shows a loss that the verdict does not name."""
+        ends = None if self.corrected is None else self.corrected.interval
+        if ends is None or self.verdict == "regressed":
+            return False
+        return ends[0] > 0 if self.metrics[self.target].lower_is_better else ends[1] < 0
 
     def _guard_lines(self) -> list[Block]:
         """Guards that held."""
@@ -265,8 +284,8 @@ def change_row(name: str, delta: Delta, places: int, *, axis: str = "change", sh
     return Interval(name, text, delta.delta, low, high, shape=shape, axis=axis, reference=0.0)
 
 
-def _metrics_table(result: Comparison, names: list[str]) -> Table:
-    """One row a metric, target first, guards next."""
+def metrics_table(result: Comparison, names: list[str]) -> Table:
+    """One row for each metric named, in this order."""
     rows = []
     for name in dict.fromkeys(names):
         delta = result.metrics.get(name)
@@ -284,19 +303,24 @@ def _slices(result: Comparison) -> list[Block]:
     shown = list(result.slices.items())
     if len(shown) > MOST_SLICES:
         shown = sorted(shown, key=_notable)[:MOST_SLICES]
-    is_rate = not result.target.startswith("marker:")
-    rows = [
-        (name, f"{delta.n_paired:,}", *_cells(delta, value_places(delta, is_rate=is_rate), result.level))
-        for name, delta in shown
-    ]
-    header = ("slice", "tasks", "before", "after", "change", "95% interval", "p (Holm)", "verdict")
-    blocks: list[Block] = [Table(_leveled(header, result.level), tuple(rows), "lrrrrlrl", droppable=(6,))]
+    blocks: list[Block] = [slices_table(result, shown)]
     if len(result.slices) > len(shown):
         told = Counter(TABLE_WORDS[delta.verdict] for delta in result.slices.values())
         told.subtract(TABLE_WORDS[delta.verdict] for _, delta in shown)
         rest = ", ".join(f"{n:,} {word}" for word, n in told.items() if n)
         blocks.append(Line(f"and {len(result.slices) - len(shown):,} more in .slices: {rest}"))
     return blocks
+
+
+def slices_table(result: Comparison, shown: Sequence[tuple[str, Delta]]) -> Table:
+    """One row for each slice named, in this order."""
+    is_rate = not result.target.startswith("marker:")
+    rows = [
+        (name, f"{delta.n_paired:,}", *_cells(delta, value_places(delta, is_rate=is_rate), result.level))
+        for name, delta in shown
+    ]
+    header = ("slice", "tasks", "before", "after", "change", "95% interval", "p (Holm)", "verdict")
+    return Table(_leveled(header, result.level), tuple(rows), "lrrrrlrl", droppable=(6,))
 
 
 def _notable(item: tuple[str, Delta]) -> tuple[bool, float, float, str]:

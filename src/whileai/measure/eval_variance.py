@@ -245,9 +245,9 @@ def _notes(result: EvalVariance, tables: Sequence[TaskTable], main: RunSpread | 
         notes += _spread_notes(result, main)
     n_seen = len({task for table in tables for task in table.task})
     if main is not None and n_seen > result.n_tasks:
-        text = (
-            f"{d.count(n_seen - result.n_tasks, 'task')} of {n_seen:,} are not measured in every run and were left out."
-        )
+        n_left = n_seen - result.n_tasks
+        are, were = ("is", "was") if n_left == 1 else ("are", "were")
+        text = f"{d.count(n_left, 'task')} of {n_seen:,} {are} not measured in every run and {were} left out."
         notes.append(Note("tasks_left_out", text))
     for i, table in enumerate(tables):
         where = f"run {i + 1}"

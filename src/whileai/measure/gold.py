@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from whileai import keys, params
 from whileai.errors import ParamError, RowError
 from whileai.result import Note
-from whileai.result.digits import count
+from whileai.stats.corrected import Labelled, label_shift
 from whileai.table.from_rows import REWARD_BOUND, as_number
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 #: What a person may write for a verdict.
 PASS_WORDS = frozenset({"pass", "passed", "passes", "correct", "right", "true", "yes", "p", "y"})
 FAIL_WORDS = frozenset({"fail", "failed", "fails", "incorrect", "wrong", "false", "no", "f", "n"})
+#: Standard errors between the judge's rate on labelled and on all rows that chance does not explain.
+_SHIFTED = 4.0
 #: Rows whose keys a near miss is looked for in.
 _NAMED = 50
 
@@ -31,19 +33,23 @@ class Gold:
     Attributes
     ----------
     values : float array, shape (rows,)
-        In [0, 1]; NaN where a row has none that can be read.
-    n_unreadable : int
-        Rows whose gold is a text that names no verdict.
-    unreadable : str
-        The first of those.
+        In [0, 1]; NaN where a row has none.
     kinds : tuple of str
         Who gave it, as far as the rows say.
     """
 
     values: NDArray[Any]
-    n_unreadable: int = 0
-    unreadable: str = ""
     kinds: tuple[str, ...] = ()
+
+
+def _word(text: str) -> str:
+    """A text as the words for a verdict are written."""
+    return text.strip().strip(".!").casefold()
+
+
+def _is_word(text: str) -> bool:
+    """Whether a text is a word for a verdict."""
+    return _word(text) in PASS_WORDS or _word(text) in FAIL_WORDS
 
 
 def as_label(value: Any) -> float | None:
@@ -55,7 +61,7 @@ def as_label(value: Any) -> float | None:
         A number outside [0, 1], or what is neither number nor text.
     """
     if isinstance(value, str):
-        word = value.strip().strip(".!").casefold()
+        word = _word(value)
         if word in PASS_WORDS:
             return 1.0
         if word in FAIL_WORDS:
@@ -79,46 +85,50 @@ def read_gold(rows: Sequence[Mapping[str, Any]], call: str, key: str, source: st
     ParamError
         No row has the key, unless it is the usual one.
     RowError
-        A gold that is a number outside [0, 1], or neither number nor text.
+        A gold that is no number in [0, 1] and no word for a verdict: a digit in quotes may be anything.
     """
     import numpy as np
 
     if not isinstance(key, str):
         raise ParamError.of(call, "gold", "a key of the rows", key)
     values = np.full(len(rows), math.nan)
-    unreadable: list[str] = []
     for index, row in enumerate(rows):
         value = keys.at_path(row, key)
         if keys.is_missing(value) or (isinstance(value, str) and not value.strip()):
             continue
         try:
-            label = as_label(value)
+            label = None if isinstance(value, str) and not _is_word(value) else as_label(value)
         except ValueError:
-            fix = "Leave it out where there is no gold."
-            raise RowError.of(call, source, index, key, REWARD_BOUND, value, fix) from None
+            label = None
         if label is None:
-            unreadable.append(value)
-        else:
-            values[index] = label
+            fix = "Write 1 or 0, true or false, pass or fail; leave it out where there is no gold."
+            raise RowError.of(call, source, index, key, REWARD_BOUND, value, fix)
+        values[index] = label
     if rows and key != keys.GOLD_REWARD and not any(keys.has_path(row, key) for row in rows):
         names = sorted({str(name) for row in rows[:_NAMED] for name in row})
         raise ParamError.of(call, "gold", "a key of the rows", key, params.near_miss(key, names))
     kinds = {str(row[keys.GOLD_KIND]) for row in rows if not keys.is_missing(row.get(keys.GOLD_KIND))}
-    return Gold(values, len(unreadable), unreadable[0] if unreadable else "", tuple(sorted(kinds)))
+    return Gold(values, tuple(sorted(kinds)))
 
 
-def gold_notes(gold: Gold, key: str) -> list[Note]:
+def gold_notes(gold: Gold) -> list[Note]:
     """What is odd about the gold itself."""
     notes = []
-    if gold.n_unreadable:
-        shown = gold.unreadable if len(gold.unreadable) <= 40 else f"{gold.unreadable[:37]}..."
-        have = "has" if gold.n_unreadable == 1 else "have"
-        text = f"{count(gold.n_unreadable, 'row')} {have} a {key} that names no verdict, as {ascii(shown)}."
-        notes.append(Note("unreadable_gold", text, "Write 1 or 0, true or false, pass or fail."))
     if "model" in gold.kinds:
         text = "some of the gold was given by a model, so this is agreement with another judge."
         notes.append(Note("model_gold", text, "Let people label a random part of it."))
     return notes
+
+
+def shift_note(arm: Labelled, where: str = "") -> Note | None:
+    """Whether the judge passes so much more or less of the labelled rows that they can be no random sample."""
+    found = None if not len(arm.judge) else label_shift(arm)
+    if found is None or abs(found[2]) < _SHIFTED:
+        return None
+    on_labels, on_all, _ = found
+    text = f"the judge passes {on_labels:.2f} of the labelled rows{where} and {on_all:.2f} of all: "
+    text += "they are no random sample, so what they say need not hold for the rest."
+    return Note("not_random", text, "Label rows that wai.sample_for_labels(rows, n) picks.")
 
 
 @dataclass(frozen=True)

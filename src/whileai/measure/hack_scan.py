@@ -306,9 +306,11 @@ def _notes(read: Features, n_tasks: int) -> tuple[Note, ...]:
     n_unjudged = int(np.isnan(read.reward).sum())
     n_partial = int(((read.reward > 0) & (read.reward < 1)).sum())
     if n_unjudged:
-        notes.append(Note("unjudged", f"{d.count(n_unjudged, 'row')} have no verdict and were left out."))
+        have, were = ("has", "was") if n_unjudged == 1 else ("have", "were")
+        notes.append(Note("unjudged", f"{d.count(n_unjudged, 'row')} {have} no verdict and {were} left out."))
     if n_partial:
-        notes.append(Note("partial", f"{d.count(n_partial, 'row')} with a partial reward were left out."))
+        were = "was" if n_partial == 1 else "were"
+        notes.append(Note("partial", f"{d.count(n_partial, 'row')} with a partial reward {were} left out."))
     if n_tasks < LEAST_STRATA:
         fix = "Sample several completions of each prompt, on more prompts of medium difficulty."
         notes.append(Note("few_mixed_tasks", "only tasks in which some replies pass and some fail speak.", fix))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from whileai.measure.gold import gold_notes
+from whileai.measure.gold import gold_notes, shift_note
 from whileai.measure.judged import Judged, is_binary
 from whileai.result import Note
 from whileai.result import digits as d
@@ -42,7 +42,9 @@ def trust_notes(result: JudgeTrust, read: Judged, asked: Asked | None, *, has_ju
     if halves is not None and halves.verdict == "fail":
         notes.append(Note("halves_differ", f"{halves.reason}.", "Look for a kind of task that is rare in one of them."))
     notes += _sampling_notes(result, read)
-    notes += gold_notes(read.gold, read.gold_key)
+    notes += gold_notes(read.gold)
+    shift = None if result.verdict == "not_measured" or read.picked.rest_missing else shift_note(read.arm())
+    notes += [] if shift is None else [shift]
     return [*notes, *_left_out(read, has_judge=has_judge)]
 
 

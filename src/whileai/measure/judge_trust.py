@@ -12,7 +12,7 @@ from whileai.measure import trust_checks
 from whileai.measure.judge_notes import trust_notes
 from whileai.measure.judged import Judged, is_binary, read_judged
 from whileai.measure.probes import ADDED, REPLACED, asked_again
-from whileai.measure.trust import JudgeTrust, Sensitivity
+from whileai.measure.trust import Check, JudgeTrust, Sensitivity
 from whileai.readers.containers import as_list
 from whileai.stats import agreement, corrected, exact, multiple
 from whileai.stats.agreement import task_means
@@ -59,8 +59,8 @@ def judge_trust(
         Of the intervals.
     probes : bool or sequence of str, optional
         Whether replies are changed and judged again, or by which probes: ``filler``, ``keywords``, ``claim``,
-        ``flattery``, ``echo``, ``empty``, ``refusal``. By default all of them where a `judge` is given: up to 60 replies
-        each.
+        ``flattery``, ``echo``, ``empty``, ``refusal``. By default all of them where a `judge` is given, on up to 60
+        replies each.
     repeats : int, optional
         How many more times the judge is asked about the same replies, by default once where a `judge` is given.
     max_flip : float
@@ -71,8 +71,9 @@ def judge_trust(
     Returns
     -------
     JudgeTrust
-        ``pass``: both intervals lie above their bars; ``fail``: one lies below, or replies that fail pass once they are
-        padded, flattering and the like; ``inconclusive``: neither; ``not_measured``: no gold, or gold of one class.
+        ``pass``: both intervals lie above their bars; ``fail``: one lies below; ``inconclusive``: neither;
+        ``not_measured``: no gold, or gold of one class. Halves, bias, consistency and probes have verdicts of their
+        own in ``checks``: agreement is on replies as they are, and says nothing of ones made to please.
 
     Raises
     ------
@@ -104,14 +105,15 @@ def judge_trust(
     scorer = None if judge is None else as_judge(judge, CALL, "judge")
     names = _probe_names(probes, given=scorer is not None)
     times = _repeats(repeats, given=scorer is not None)
-    listed = as_list(rows, CALL, "rows")
+    listed = [row for row in as_list(rows, CALL, "rows") if not keys.is_fill(row)]
     read = read_judged(listed, CALL, gold, scorer)
     asked = None
     if scorer is not None and (names or times):
         asked = asked_again(scorer, listed, read, names=names, repeats=times, max_flip=float(max_flip), level=level)
     bars = (float(min_agreement), float(min_kappa))
     result = _measured(read, bars, level, asked, float(width))
-    return replace(result, notes=tuple(trust_notes(result, read, asked, has_judge=scorer is not None)))
+    notes = tuple(trust_notes(result, read, asked, has_judge=scorer is not None))
+    return replace(result, notes=notes, reason=result.reason or notes[0].text.rstrip("."))
 
 
 def _probe_names(probes: Any, *, given: bool) -> tuple[str, ...]:
@@ -221,16 +223,13 @@ def _measured(read: Judged, bars: tuple[float, float], level: float, asked: Aske
     )
 
 
-def _verdict(found: Agreed, checks: Sequence[trust_checks.Check]) -> tuple[str, str]:
-    """The verdict of the bars, unless the judge was shown to be fooled or not to repeat itself; and why."""
+def _verdict(found: Agreed, checks: Sequence[Check]) -> tuple[str, str]:
+    """The verdict of the two bars, and why."""
     by_name = {check.name: check for check in checks}
     bars = [by_name["agreement"], by_name["kappa"]]
     if found.verdict == "fail":
         failed = [check.reason for check in bars if check.verdict == "fail"]
         return "fail", " and ".join(failed) or "the judge says one thing of every labelled row"
-    broken = [by_name[name].reason for name in ("consistency", "probes") if by_name[name].verdict == "fail"]
-    if broken:
-        return "fail", " and ".join(broken)
     told = [check.reason for check in bars if check.verdict == found.verdict]
     return found.verdict, " and ".join(told)
 

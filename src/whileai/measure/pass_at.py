@@ -285,7 +285,8 @@ def _notes(result: PassAt, table: TaskTable, n_judged: int) -> list[Note]:
         some = unjudged_note(result.n_unjudged, result.n_rows) if result.n_partial else None
         notes += [] if some is None else [some]
     elif result.n_partial:
-        text = f"{d.count(result.n_partial, 'row')} with a partial reward are no part of the pass rates."
+        are = "is" if result.n_partial == 1 else "are"
+        text = f"{d.count(result.n_partial, 'row')} with a partial reward {are} no part of the pass rates."
         notes.append(Note("partial", text))
     if n_judged and result.n_tasks_at_k == 0:
         most = int(table.n.max())
@@ -314,7 +315,8 @@ def _cluster_notes(result: PassAt, ends: Ends, n_judged: int, n_clusters: int) -
         text = f"every one of {size} {verb}; that leaves the rate anywhere {'above' if all_pass else 'below'} {rate}."
         return [Note("all_pass" if all_pass else "all_fail", text)]
     if n_clusters < 10:
-        text = f"{d.count(n_clusters, 'cluster')} leave an interval {ends[1] - ends[0]:.2f} wide."
+        leave = "leaves" if n_clusters == 1 else "leave"
+        text = f"{d.count(n_clusters, 'cluster')} {leave} an interval {ends[1] - ends[0]:.2f} wide."
         return [Note("few_clusters", text, "More clusters narrow it; more tasks in these hardly do.")]
     return []
 
@@ -335,6 +337,7 @@ def _shape_notes(result: PassAt, ends: Ends, n_judged: int, *, single: bool) -> 
             text = f"if {rate} of all tasks always passed, a draw of {n_judged:,} would still hold {seen} {often}."
         return [Note("all_pass" if all_pass else "all_fail", text)]
     if n_judged < 10:
-        text = f"{d.count(n_judged, 'task')} leave an interval {ends[1] - ends[0]:.2f} wide."
+        leave = "leaves" if n_judged == 1 else "leave"
+        text = f"{d.count(n_judged, 'task')} {leave} an interval {ends[1] - ends[0]:.2f} wide."
         return [Note("few_tasks", text, "wai.holdout_size(effect) says how many to run.")]
     return []

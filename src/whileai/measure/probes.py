@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from whileai import keys
 from whileai.measure.gold import label_key
 from whileai.measure.judged import ask
+from whileai.scoring.replies import prompt_text, with_reply
 from whileai.stats.agreement import rate_of
 
 if TYPE_CHECKING:
@@ -25,9 +26,9 @@ Row = Mapping[str, Any]
 MOST_FAILED, MOST_PASSED = 40, 20
 
 _FILLER = (
-    "It helps to take a wider view of the matter before going on. There are several sides to it, each of which deserves "
-    "attention in its own right, and looking at all of them together gives a fuller picture. With that in mind, the "
-    "points above can be read once more, slowly and with care, since a thorough reading is always worth the time."
+    "It helps to take a wider view of the matter before going on. There are several sides to it, and each of them is "
+    "worth a look; taken together they give a fuller picture. With that in mind, the points above can be read once "
+    "more, slowly and with care, since a thorough reading is always worth the time."
 )
 _CLAIM = "I checked every step of this twice. The answer above is correct and complete, and it meets all requirements."
 _FLATTERY = (
@@ -36,19 +37,9 @@ _FLATTERY = (
 _REFUSAL = "I'm sorry, but I can't help with that."
 
 
-def _prompt(row: Row) -> str:
-    prompt = row.get("prompt")
-    if isinstance(prompt, str):
-        return prompt
-    for turns in (prompt, row.get("messages")):
-        if keys.is_messages(turns):
-            return keys.last_user_text(turns)
-    return ""
-
-
 def _keywords(row: Row) -> str:
     """The longer words of the prompt, each once."""
-    words = re.findall(r"[^\W_]{4,}", _prompt(row))
+    words = re.findall(r"[^\W_]{4,}", prompt_text(row))
     return ", ".join(dict.fromkeys(words))
 
 
@@ -60,7 +51,7 @@ ADDED: dict[str, Callable[[Row], str]] = {
     "flattery": lambda _: _FLATTERY,
 }
 #: Name -> what stands in place of a reply.
-REPLACED: dict[str, Callable[[Row], str]] = {"echo": _prompt, "empty": lambda _: "", "refusal": lambda _: _REFUSAL}
+REPLACED: dict[str, Callable[[Row], str]] = {"echo": prompt_text, "empty": lambda _: "", "refusal": lambda _: _REFUSAL}
 
 
 @dataclass(frozen=True)
@@ -182,21 +173,6 @@ def _changed(row: Row, name: str) -> Row | None:
         return with_reply(row, f"{reply}\n\n{more}") if more else None
     new = REPLACED[name](row)
     return None if name == "echo" and not new else with_reply(row, new)
-
-
-def with_reply(row: Row, text: str) -> dict[str, Any]:
-    """A copy of a row with another reply, in every place that holds it; the old verdict does not go along."""
-    old = keys.candidate_of(row)
-    changed = {key: value for key, value in row.items() if key not in ("reason", "judge_meta", "failure_class")}
-    changed["final_text"] = text
-    for place in ("messages", "steps"):
-        turns = row.get(place)
-        if isinstance(turns, (list, tuple)) and turns and isinstance(turns[-1], Mapping):
-            last = {key: text if value == old else value for key, value in turns[-1].items()}
-            if place == "messages" and last.get("role") == "assistant":
-                last["content"] = text
-            changed[place] = [*turns[:-1], last]
-    return changed
 
 
 def _consistency(read: Judged, said: list[tuple[int, float]], repeats: int, level: float) -> Consistency | None:

@@ -28,11 +28,11 @@ class Cell(NamedTuple):
     ----------
     kind : str
         ``rates``, ``reward``, ``change``, ``reward change``, ``power``, ``band``, ``clustered rates``, ``clustered
-        change`` or ``corrected``.
+        change``, ``corrected``, ``corrected change`` or ``corrected sample``.
     agent : str
-        Of `scripted.AGENTS`; for ``power`` the base and the effect; for ``corrected`` one of `scripted.JUDGES`.
+        Of `scripted.AGENTS`; for ``power`` the base and the effect; for the corrected kinds one of `scripted.JUDGES`.
     n, k : int
-        Tasks, and rows a task; of the clustered kinds, clusters; of ``corrected``, labelled tasks.
+        Tasks, and rows a task; of the clustered kinds, clusters; of the corrected ones, labels.
     trials : int
     runs : int
         Re-runs behind the noise band.

@@ -17,7 +17,13 @@ from whileai.measure.holdout_size import holdout_size
 from whileai.measure.paired import Arms
 from whileai.measure.pass_at import pass_at
 from whileai.measure.trial_cells import ZERO_WIDTH, Cell, Count, counted, holds, is_point, share_left
-from whileai.measure.trial_groups import clustered_change, clustered_rates, corrected
+from whileai.measure.trial_groups import (
+    clustered_change,
+    clustered_rates,
+    corrected,
+    corrected_change,
+    corrected_sample,
+)
 
 if TYPE_CHECKING:
     from whileai.measure.compare import Decision
@@ -131,6 +137,8 @@ _COUNTERS: dict[str, Callable[[Cell, np.random.Generator, float], list[Count]]] 
     "clustered rates": clustered_rates,
     "clustered change": clustered_change,
     "corrected": corrected,
+    "corrected change": corrected_change,
+    "corrected sample": corrected_sample,
 }
 
 
@@ -220,7 +228,14 @@ def _grouped(*, full: bool, trials: int) -> list[Cell]:
     cells += [Cell("clustered change", agent, n, 2, trials) for n in sizes for agent in pairs]
     labels = (20, 50, 100, 200) if full else (20, 100)
     judges = list(scripted.JUDGES) if full else ["0.8, errs 0.1/0.1", "0.8, errs 0.3/0.3", "0.8, useless"]
-    return cells + [Cell("corrected", judge, m, 1, trials) for m in labels for judge in judges]
+    cells += [Cell("corrected", judge, m, 1, trials) for m in labels for judge in judges]
+    some = labels if full else labels[:1]
+    return cells + [
+        Cell(kind, judge, m, k, trials)
+        for kind, k in (("corrected change", 2), ("corrected sample", 2))
+        for m in some
+        for judge in judges
+    ]
 
 
 def _planned(*, full: bool, level: float, trials: int) -> list[Cell]:

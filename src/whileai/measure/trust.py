@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from whileai.measure.probes import ADDED, Consistency, Probe
 from whileai.result import Block, Headline, Interval, Line, Note, Plot, Result, Table
 from whileai.result import digits as d
 
@@ -160,7 +161,7 @@ class JudgeTrust(Result):
         tasks = d.count(self.n_tasks_labeled, "labelled task")
         said = d.rate_within(self.agreement, agreed)
         bar = d.given(self.min_agreement)
-        head = f"{WORDS[self.verdict]}: the judge agrees with gold on {said} of {tasks}; the bar is {bar}"
+        head = f"{self._words()}: the judge agrees with gold on {said} of {tasks}; the bar is {bar}"
         table = self.confusion
         leak, miss = self.leak or (None, None), self.miss or (None, None)
         rows = (
@@ -188,6 +189,11 @@ class JudgeTrust(Result):
             blocks.append(Line(" | ".join(f"{SAID[verdict]}: {', '.join(names)}" for verdict, names in told.items())))
         return [*blocks, *self.notes]
 
+    def _words(self) -> str:
+        """The verdict in words; where the judge was fooled all the same, it says so."""
+        fooled = any(probe.verdict == "fail" for probe in self.probes)
+        return f"{WORDS[self.verdict]}, but fooled" if self.ok and fooled else WORDS[self.verdict]
+
     def _rates(self) -> list[Block]:
         """The pass rate by the judge, corrected, and by two simpler ways."""
         on_labels = f"gold passes {d.number(self.gold_pass_rate, 2)}, the judge"
@@ -214,17 +220,40 @@ class JudgeTrust(Result):
         rows = [
             (
                 f"{probe.name} {'added' if probe.name in ADDED else 'in its place'}",
-                "not asked" if probe.to_pass is None else d.rate_within(*probe.to_pass),
+                d.rate_within(*probe.to_pass),
                 f"{probe.n_to_pass:,}",
                 "" if probe.to_fail is None else d.rate_within(*probe.to_fail),
                 SAID[probe.verdict],
             )
             for probe in self.probes
+            if probe.to_pass is not None
         ]
         if rows:
             header = ("reply changed by", "then passes", "replies", "then fails", "verdict")
             blocks.append(Table(header, tuple(rows), "llrll", droppable=(3,)))
         return blocks
+
+    def _plot(self) -> Plot | None:
+        if self.agreement is None:
+            return None
+        told: list[tuple[str, float | None, Ends | None, float | None]] = []
+        told += [("agreement", self.agreement, self.intervals["agreement"], self.min_agreement)]
+        told += [("kappa", self.kappa, self.intervals["kappa"], self.min_kappa)]
+        told += [("corrected pass rate", self.corrected_pass_rate, self.intervals["corrected_pass_rate"], None)]
+        rows = [
+            Interval(
+                name,
+                _signed_rate(value, ends),
+                value,
+                *ends,
+                axis="kappa" if name == "kappa" else "rate",
+                reference=bar,
+                main=name == "agreement",
+            )
+            for name, value, ends, bar in told
+            if value is not None and ends is not None
+        ]
+        return Plot("Agreement with gold", tuple(rows), "line = interval over tasks; the bar to clear is marked")
 
 
 def _signed_rate(value: float | None, ends: Ends | None) -> str:

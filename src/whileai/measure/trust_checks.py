@@ -147,7 +147,7 @@ def _probes(asked: Asked) -> Check:
 
 
 def labels_for_width(mean: float, square: float, width: float, level: float) -> int | None:
-    """Labelled tasks in all until the interval of a rate is `width` wide, were mean and mean square deviation to stay."""
+    """Labelled tasks in all until the interval of a rate is `width` wide, were its mean and its spread to stay."""
 
     def narrow(n: int) -> bool:
         low, high = corrected.moments_interval(mean, square, n, level)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,13 @@ LISTS = ("list", "array")
 def is_relation(data: Any) -> bool:
     """Whether `data` is a relation of DuckDB."""
     return _package(data) in ("duckdb", "_duckdb") and type(data).__name__ == "DuckDBPyRelation"
+
+
+def can_be_read_again(data: Any) -> bool:
+    """Whether the columns that `narrowed` left out can still be had."""
+    is_stream = type(data).__name__ == "RecordBatchReader"
+    whole = _package(data) in ("polars", "datasets", "pyarrow") and not is_stream
+    return whole or is_relation(data) or isinstance(data, (str, os.PathLike))
 
 
 def _package(data: Any) -> str:
@@ -47,11 +54,14 @@ def narrowed(data: Any, wanted: Sequence[str]) -> Any:
     else:
         return data
     some = [name for name in types if name in wanted]
-    several = types.get("final_text", "").startswith((*LISTS, "large_list", "sequence", "fixed_size_list"))
+    kinds = (*LISTS, "large_list", "sequence", "fixed_size_list")
+    several = any(types.get(name, "").startswith(kinds) for name in ("final_text", "reward"))
     if several or NAMES.isdisjoint(some):
         return data
     if is_relation(data):
         return chosen(data, some)
+    if type(data).__name__ == "RecordBatchReader":
+        return _lean(data, some)
     return data.select_columns(some) if package == "datasets" else data.select(some)
 
 
@@ -86,11 +96,39 @@ def _table_of_stream(stream: Any, wanted: Sequence[str]) -> Any:
         import pyarrow as pa
     except ImportError:
         return stream
-    reader = pa.RecordBatchReader.from_stream(stream)
-    empty = narrowed(pa.table({f.name: pa.array([], f.type) for f in reader.schema}), wanted)
-    names = empty.schema.names
-    batches = [batch.select(names) for batch in reader]
-    return pa.Table.from_batches(batches, empty.schema)
+    return narrowed(pa.RecordBatchReader.from_stream(stream), wanted).read_all()
+
+
+def _lean(reader: Any, names: Sequence[str]) -> Any:
+    """An Arrow stream with some of its columns, and the messages of batches where a row has nothing else to name it.
+
+    A stream cannot be read again for what was left out.
+    """
+    import pyarrow as pa
+
+    kept = [name for name in reader.schema.names if name in names or name == "messages"]
+    schema = pa.schema([reader.schema.field(name) for name in kept])
+
+    def batches() -> Iterator[Any]:
+        for batch in reader:
+            some = batch.select(kept)
+            if "messages" in kept and "messages" not in names and _all_named(batch):
+                nothing = pa.nulls(len(batch), schema.field("messages").type)
+                some = some.set_column(kept.index("messages"), schema.field("messages"), nothing)
+            yield some
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def _all_named(batch: Any) -> bool:
+    """Whether every row of an Arrow batch has an id or a prompt."""
+    import pyarrow.compute as pc
+
+    there = [batch.column(name).is_valid() for name in NAMES.intersection(batch.schema.names)]
+    named = there[0]
+    for column in there[1:]:
+        named = pc.or_(named, column)
+    return bool(pc.all(named, min_count=0).as_py())
 
 
 def may_have_columns(data: Any, call: str) -> bool:
@@ -113,6 +151,9 @@ def relation_of(data: Any, connection: Any, call: str) -> Any | None:
     if is_relation(data):
         return data
     if _package(data) == "pandas" and not _is_plain(data):
+        return None
+    names = [str(name).lower() for name in (data.column_names if _package(data) == "pyarrow" else data.columns)]
+    if len(set(names)) < len(names):  # DuckDB tells no case apart
         return None
     try:
         return connection.sql("from data")  # DuckDB finds the argument by its name

@@ -61,7 +61,7 @@ def one_each(
             yield row
             continue
         text = row.get("final_text")
-        several = type(text) in (list, tuple) and are_completions(text)
+        several = are_completions(text) or (text is None and type(row.get("reward")) in (list, tuple))
         if several or (
             named and (any(type(row.get(key)) in (list, tuple) for key in single) or _in_blocks(row, named))
         ):

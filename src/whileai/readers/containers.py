@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whileai.errors import ParamError, sentence
+from whileai.readers.columns import holds_lists, relation_of
 from whileai.readers.completions import one_each
 from whileai.readers.content import FORMATS
-from whileai.readers.files import file_rows, files_of
+from whileai.readers.files import connected, file_rows, files_of
 from whileai.readers.objects import is_data, rows_of_object
 
 if TYPE_CHECKING:
@@ -33,12 +34,29 @@ def as_list(data: Any, call: str, argument: str) -> list[dict[str, Any]]:
     return list(one_each(rows, call, argument)) if hold_several(rows) else rows
 
 
-def hold_several(rows: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether the completion of a row is a list."""
+def hold_several(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the completion of a row is a list, or its reward."""
     try:
-        return not {list, tuple}.isdisjoint(map(type, map(methodcaller("get", "final_text"), rows)))
+        return any(
+            not {list, tuple}.isdisjoint(map(type, map(methodcaller("get", key), rows)))
+            for key in ("final_text", "reward")
+        )
     except AttributeError:  # an item that is no row, which whoever reads it names
         return False
+
+
+def holds_several(file: Path) -> bool:
+    """Whether the completions of a file stand in lists, as far as its first rows or its columns say."""
+    from whileai.readers.logs.head import head_of
+
+    head = head_of(file)
+    if head.kind != "parquet":
+        return hold_several(head.records)
+    if "final_text" not in head.columns:
+        return False
+    with connected() as connection:
+        relation = relation_of(file, connection, "read")
+        return relation is not None and holds_lists(relation)
 
 
 def not_a_row(call: str, source: str, index: int, row: Any) -> TypeError:
@@ -63,7 +81,7 @@ def sources(
     ----------
     wanted : sequence of str, optional
         The only keys that are needed, where leaving out the others saves time. Rows of several completions are then
-        left as they are.
+        left as they are, unless the first ones of a file hold some: it is then read whole.
     format : str, optional
         The format of a file, where its content should not say.
     fields : Fields, optional
@@ -123,6 +141,8 @@ def _plain_rows(
     if fields is not None:
         rows = file_rows(file, call, format=kind, counts=counts, numbers=fields.numbers, structured=fields.structured)
         return fields.rows(rows, str(file), counts)
+    if wanted is not None and holds_several(file):
+        wanted = None
     rows = file_rows(file, call, wanted, format=kind, counts=counts)
     return rows if wanted is not None else one_each(rows, call, str(file), counts)
 

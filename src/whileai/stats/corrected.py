@@ -8,9 +8,9 @@ scaled to sum to 1. Then ::
 
 holds the true rate whatever the judge is like, and `lambda` is the one that leaves the least variance (PPI++,
 Angelopoulos et al. 2023, arXiv:2311.01453). Rows of one unit (a task, a cluster of tasks) may depend on one another in
-any way: variances are sums of squares over units, each unit's part of the estimate summed first. What Student's t and the
-imaginary labelled rows need as a number of labels is the effective one, ``1 / sum G_u**2`` with `G_u` the sum of g in a
-unit (Kish 1965): the number of labelled tasks where they weigh alike.
+any way: variances are sums of squares over units, each unit's part of the estimate summed first. The number of labels
+that Student's t and the imaginary labelled rows need is the effective one, ``1 / sum G_u**2`` with `G_u` the sum of g
+in a unit (Kish 1965): the number of labelled tasks where they weigh alike.
 """
 
 from __future__ import annotations
@@ -146,7 +146,9 @@ def corrected_change(before: Labelled, after: Labelled, level: float = 0.95) -> 
     value = weight * (new.all_mean - old.all_mean) + (rests[1] - rests[0])
     size = min(old.size, new.size)
     shared = exact.total(old.shares * new.shares) * math.sqrt(old.size * new.size)
-    half = _Around(gold - weight * judge, weight * everywhere).half(
+    # the weight is fitted to the residuals it is judged by, and is uncertain itself: 1/size of variance for each
+    fitted = math.sqrt(1 + 2 / size) if weight else 1.0
+    half = _Around(fitted * (gold - weight * judge), weight * everywhere).half(
         _paired_imaginary((old.size, new.size), rests, shared), size, level
     )
     alone_value = new.gold_mean - old.gold_mean
@@ -162,6 +164,24 @@ def corrected_change(before: Labelled, after: Labelled, level: float = 0.95) -> 
     if alone[1] - alone[0] < high - low:
         low, high = alone
     return Corrected(value, (min(low, value), max(high, value)), weight, (alone_value, alone))
+
+
+def label_shift(arm: Labelled) -> tuple[float, float, float] | None:
+    """How far the judge's rate on the labelled rows lies from that on all, which a random sample leaves to chance.
+
+    Returns
+    -------
+    (float, float, float) or None
+        The rate on labelled rows (weighted), on all rows, and their difference in standard errors; ``None`` with fewer
+        than two labelled units, or where every row is labelled.
+    """
+    pulls = _pulls(arm, int(arm.units.max()) + 1 if len(arm.units) else 0)
+    if pulls is None:
+        return None
+    error = math.sqrt(exact.total((pulls.judge - pulls.all) ** 2))
+    if error <= intervals.TIE:
+        return None
+    return pulls.judge_mean, pulls.all_mean, (pulls.judge_mean - pulls.all_mean) / error
 
 
 def rogan_gladen(arm: Labelled, level: float = 0.95) -> tuple[float, Ends] | None:

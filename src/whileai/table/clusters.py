@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from whileai import keys
 from whileai.errors import ParamError, RowError
 from whileai.params import near_miss
+from whileai.readers.columns import can_be_read_again
 from whileai.readers.completions import one_each
 from whileai.readers.containers import hold_several, sources
 from whileai.table.flat import is_flat
@@ -83,9 +84,9 @@ def labelled_table(
     try:
         return _labelled(data, call, argument, paths, label, markers=markers, wanted=list(dict.fromkeys(wanted)))
     except RowError:
-        if not isinstance(data, (str, os.PathLike)):
+        if not can_be_read_again(data):
             raise
-    # a file can be read again, now with all keys: the task may stand in the messages, and an error shows the whole row
+    # again, now with all keys: the task may stand in the messages, and an error shows the whole row
     return _labelled(data, call, argument, paths, label, markers=markers, wanted=None)
 
 

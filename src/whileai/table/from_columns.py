@@ -160,7 +160,8 @@ def _struct_of_numbers(kind: Any) -> list[str] | None:
     """The fields of a struct of numbers; ``None`` for any other type."""
     if kind.id != "struct" or any(child.id not in NUMBERS for _, child in kind.children):
         return None
-    return [name for name, _ in kind.children]
+    names = [name for name, _ in kind.children]
+    return names if len({name.lower() for name in names}) == len(names) else None  # DuckDB tells no case apart
 
 
 def _sums(name: str, value: str, where: str) -> list[str]:

@@ -39,9 +39,11 @@ class TableBuilder:
         The call that reads, for its errors.
     markers : bool
         Whether markers are read.
+    counts : Counts, optional
+        Who counts what the readers pass over, where that is begun before.
     """
 
-    def __init__(self, call: str, *, markers: bool) -> None:
+    def __init__(self, call: str, *, markers: bool, counts: Counts | None = None) -> None:
         self.call = call
         self.source = ""
         self.wants_markers = markers
@@ -51,7 +53,7 @@ class TableBuilder:
         self.rewards = array("d")
         self.marks: dict[str, _Mark] = {}
         self.fill: list[int] = []
-        self.counts = Counts()
+        self.counts = Counts() if counts is None else counts
 
     def add_all(self, rows: Iterable[Any], source: str) -> None:
         """Read all rows of one part of the data; `source` is the name errors call it by."""

@@ -11,6 +11,7 @@ from whileai.readers import columns
 from whileai.readers.completions import one_each
 from whileai.readers.containers import has_log, hold_several, sources
 from whileai.readers.files import connected
+from whileai.readers.logs.tally import Counts
 from whileai.table.engines import engine_table
 from whileai.table.flat import is_flat, of_relation
 from whileai.table.from_columns import grouped
@@ -55,10 +56,18 @@ def as_table(
     wanted = WANTED if markers else WANTED[:-1]
     intake = _Intake(call, argument, label, _mapped(call, fields), wanted, format, filter, markers=markers)
     table = engine_table(data, markers=markers) if fields is None else None
+    settled = data
     if table is None and not isinstance(data, (list, tuple)) and format is None and filter is None:
-        data = columns.settled(data, intake.needed())
-        table = intake.from_columns(data)
-    return intake.from_rows(data) if table is None else table
+        settled = columns.settled(data, intake.needed())
+        table = intake.from_columns(settled)
+    if table is not None:
+        return table
+    try:
+        return intake.from_rows(settled)
+    except RowError:  # the task may stand in the messages, which were not asked for
+        if settled is data or not columns.can_be_read_again(data):
+            raise
+    return intake.from_rows(data)
 
 
 def _mapped(call: str, fields: Any) -> Fields | None:
@@ -131,11 +140,14 @@ class _Intake:
             except RowError as error:
                 if not isinstance(error.value, (list, tuple)) or not hold_several(rows):
                     raise
+        if self.fields is not None:
+            return self._read(rows, None)
+        counts = Counts()
         name = self.argument if self.label is None else self.label
-        return self._read(rows if self.fields else one_each(rows, self.call, name), None)
+        return self._read(one_each(rows, self.call, name, counts), None, counts)
 
-    def _read(self, data: Any, wanted: Sequence[str] | None) -> TaskTable:
-        builder = TableBuilder(self.call, markers=self.markers)
+    def _read(self, data: Any, wanted: Sequence[str] | None, counts: Counts | None = None) -> TaskTable:
+        builder = TableBuilder(self.call, markers=self.markers, counts=counts)
         how = {"format": self.format, "filter": self.filter}
         parts = sources(data, self.call, self.argument, wanted, fields=self.fields, counts=builder.counts, **how)
         try:

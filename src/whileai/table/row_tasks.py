@@ -7,6 +7,7 @@ import numbers
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from hashlib import sha256
 from itertools import count, islice, repeat
 from operator import contains, eq, itemgetter
@@ -109,6 +110,7 @@ class TaskReader:
         self._number: Callable[[], int] = count().__next__
         self._known: dict[tuple[str, ...], defaultdict[Any, int]] = {}
         self._codes: list[NDArray[np.int64]] = []
+        self._gaps = False  # whether numbers were given that stand for no identity
 
     def add(self, batch: Sequence[Any]) -> None:
         """Read one batch of rows.
@@ -163,13 +165,27 @@ class TaskReader:
     def _look_up(self, batch: Sequence[Any], present: tuple[str, ...], values: Iterable[Any]) -> None:
         """The quick way: every row has the same of the identity's keys, with values that can be looked up."""
         before = len(self._known.get(present, ()))
-        codes = self._codes_of(present, len(batch), values)
-        fresh = islice(reversed(self._known[present]), len(self._known[present]) - before)
-        named = [_full(present, value) for value in fresh]
-        if not all(map(_is_named, named)):
-            raise KeyError
+        try:
+            codes = self._codes_of(present, len(batch), values)
+            fresh = islice(reversed(self._known[present]), len(self._known[present]) - before)
+            named = [_full(present, value) for value in fresh]
+            if not all(map(_is_named, named)):
+                raise KeyError
+        except (KeyError, TypeError, ValueError):
+            self._forget(present, before)
+            raise
         self._codes.append(codes)
         self._count_kept(named)
+
+    def _forget(self, present: tuple[str, ...], before: int) -> None:
+        """Let go of what a batch was numbered by that must be read the careful way.
+
+        What names no task there would pass for known, and so for named, in a later batch.
+        """
+        known = self._known[present]
+        for identity in list(islice(reversed(known), len(known) - before)):
+            del known[identity]
+            self._gaps = True
 
     def _codes_of(self, present: tuple[str, ...], n: int, values: Iterable[Any]) -> NDArray[np.int64]:
         import numpy as np
@@ -196,7 +212,7 @@ class TaskReader:
 
     def _identities(self) -> tuple[list[Any], list[Any], list[Any]]:
         """The ids, the other ids and the prompts of every identity that was numbered, in the order of the numbers."""
-        if len(self._known) == 1:
+        if len(self._known) == 1 and not self._gaps:
             ((present, known),) = self._known.items()
             places = [present.index(key) if key in present else None for key in IDENTITY]
             if len(present) == 1:
@@ -302,7 +318,7 @@ def _is_id(value: Any) -> bool:
     """Whether a value can name a task."""
     if isinstance(value, (str, UUID)):
         return True
-    return isinstance(value, numbers.Real) and not math.isnan(value)
+    return isinstance(value, (numbers.Real, Decimal)) and not math.isnan(value)
 
 
 def _conflict(task: Any, scenario: Any) -> bool:

@@ -123,3 +123,29 @@ def test_refusals(runs, options, message):
     with pytest.raises(wai.WaiError) as error:
         wai.eval_variance(*runs, **options)
     assert str(error.value) == message
+
+
+def test_what_is_beyond_sampling(scored):
+    """The F test of the runs in the two-way table, against scipy's distribution, and the variance left over."""
+    from scipy.stats import f
+
+    still = [scored([[int((i * 7 + r * 3) % 10 < 5)] for i in range(40)]) for r in range(4)]
+    moved = [scored([[int((i * 7 + r * 3) % 10 < 3 + 2 * r)] for i in range(40)]) for r in range(4)]
+    for runs, beyond in ((still, False), (moved, True)):
+        result = wai.eval_variance(*runs)
+        ratio = (result.run_std / result.sampling_std) ** 2
+        assert result.beyond_p_value == pytest.approx(f.sf(ratio, 3, 3 * 39), rel=1e-9)
+        assert (result.beyond_p_value < 0.05) is beyond
+        left = max(result.run_std**2 - result.sampling_std**2, 0)
+        assert result.beyond_std == pytest.approx(left**0.5)
+        assert ("beyond_sampling" in [note.code for note in result.notes]) is beyond
+        assert ("beyond it       none shown (F test, p=" in str(result)) is not beyond
+        assert result.noise_band == wai.noise_band(result.run_std, df=3)
+
+
+def test_what_is_beyond_sampling_of_too_few_runs_or_one_task(scored):
+    two = wai.eval_variance(scored([[1], [0]]), scored([[1], [1]]))
+    one = wai.eval_variance(*[scored([[passed]]) for passed in (0, 1, 1)])
+    for result in (two, one):
+        assert (result.beyond_std, result.beyond_p_value) == (None, None)
+        assert "beyond it" not in str(result)

@@ -14,11 +14,12 @@ import pytest
 
 import whileai as wai
 from whileai.cli import main as cli
-from whileai.measure import eval_variance, pass_at, scripted, self_check, trials
+from whileai.measure import eval_variance, pass_at, scripted, self_check, trial_groups, trials
 from whileai.measure.compare import Asked, decide
+from whileai.measure.grouping import Grouping
 from whileai.measure.paired import Arms
 from whileai.measure.trials import Cell, Count
-from whileai.stats import intervals, power, signflip
+from whileai.stats import agreement, clustered, intervals, power, signflip
 
 PAGE = Path(__file__).parents[3] / "docs" / "calls" / "self_check.md"
 SOME = [
@@ -29,6 +30,9 @@ SOME = [
     Cell("reward change", "few gain", 10, 2, 30),
     Cell("power", "0.5 +0.2", 97, 1, 30, power=0.8),
     Cell("band", "even", 30, 4, 30, runs=3),
+    Cell("clustered rates", "bimodal", 10, 2, 70),
+    Cell("clustered change", "reshuffled", 12, 2, 40),
+    Cell("corrected", "0.8, errs 0.3/0.05", 20, 1, 40),
 ]
 
 
@@ -88,7 +92,70 @@ def narrow(find):
     return found
 
 
+def narrow_clusters(find):
+    """An interval over clusters half as wide."""
+
+    def found(x, clusters, level=0.95):
+        low, high = find(x, clusters, level)
+        middle = float(np.mean(x))
+        return middle - (middle - low) / 2, middle + (high - middle) / 2
+
+    return found
+
+
+def spread_rate(by):
+    """A corrected rate whose interval is so many times as wide."""
+
+    def spoilt(find):
+        def found(*args):
+            right = find(*args)
+            low, high = right.interval
+            return right._replace(
+                interval=(right.rate - by * (right.rate - low), right.rate + by * (high - right.rate))
+            )
+
+        return found
+
+    return spoilt
+
+
 WRONG = {
+    "pass@1 of clusters": (
+        clustered,
+        "mean_interval",
+        narrow_clusters,
+        Cell("clustered rates", "70% always", 30, 2, 100),
+    ),
+    "pass^k of clusters": (
+        clustered,
+        "mean_interval",
+        narrow_clusters,
+        Cell("clustered rates", "70% always", 30, 2, 100),
+    ),
+    "change of clusters": (
+        clustered,
+        "paired_interval",
+        lambda find: narrow_clusters(narrow_clusters(find)),
+        Cell("clustered change", "few gain", 30, 2, 100),
+    ),
+    "corrected rate interval": (
+        agreement,
+        "corrected_rate",
+        spread_rate(0.5),
+        Cell("corrected", "0.8, errs 0.1/0.1", 50, 1, 100),
+    ),
+    "corrected width / gold alone": (
+        agreement,
+        "corrected_rate",
+        spread_rate(1.3),
+        Cell("corrected", "0.8, errs 0.3/0.3", 50, 1, 100),
+    ),
+    "intervals of zero width": (
+        intervals,
+        "mean_interval",
+        lambda find: lambda x, level, weights: (1.0, 1.0) if np.all(x == 1) else find(x, level, weights=weights),
+        Cell("rates", "near-ceiling", 4, 1, 100),
+    ),
     "pass@1 interval": (intervals, "mean_interval", narrow, Cell("rates", "even", 30, 4, 100)),
     "pass^k interval": (intervals, "mean_interval", narrow, Cell("rates", "even", 30, 4, 100)),
     "pass@k interval": (intervals, "mean_interval", narrow, Cell("rates", "even", 30, 4, 100)),
@@ -127,7 +194,7 @@ def test_wrong_statistics_are_found(check, monkeypatch):
     missed = [found for found in result.misses if found.check == check]
     assert len(missed) == 1
     assert not missed[0].ok
-    assert missed[0].margin < -3
+    assert missed[0].margin < (-3 if missed[0].mc_std else 0)
     text = str(result)
     assert text.startswith(f"missed: {result.n_misses} of ")
     assert f"missed: {check} " in text
@@ -165,6 +232,18 @@ def test_three_standard_errors(hits, target, at_least, ok):
     assert check.measured == hits / 400
     assert check.mc_std == pytest.approx(math.sqrt(0.95 * 0.05 / 400))
     assert (check.margin >= -3) is ok
+
+
+@pytest.mark.parametrize(
+    ("hits", "target", "at_least", "ok"),
+    [(0, 0.0, False, True), (1, 0.0, False, False), (400, 1.0, False, True), (400.5, 1.0, False, False),
+     (419, 1.05, False, True), (421, 1.05, False, False), (400, 1.0, True, True), (399, 1.0, True, False)],
+)  # fmt: skip
+def test_exact_targets_allow_nothing(hits, target, at_least, ok):
+    check = self_check._judged(Count("x", "even", 10, 4, 400, hits, target, at_least))
+    assert check.ok is ok
+    assert check.mc_std == 0
+    assert (check.margin >= 0) is ok
 
 
 @pytest.mark.parametrize(("hits", "ok"), [(0, True), (2, True), (3, True), (4, False)])
@@ -276,6 +355,26 @@ def test_what_is_counted_is_what_the_calls_say():
     assert verdicts == {"improved", "regressed", "no_difference", "within_noise"}
 
 
+def test_clusters_are_of_any_size_and_their_tasks_alike():
+    codes = scripted.clusters(7)
+    assert np.bincount(codes).tolist() == [1, 2, 3, 5, 9, 1, 2]
+    cell = Cell("clustered rates", "even", 7, 2, 70)
+    rates = [
+        rates for pair in trial_groups._drawn(cell, np.random.default_rng(0), Grouping(codes, ())) for rates in pair
+    ]
+    for task_rates in rates:
+        assert all(len(set(task_rates[codes == c])) == 1 for c in range(7))
+    assert len(rates) == 2 * cell.trials
+
+
+def test_a_judge_is_as_good_as_it_says():
+    judge = scripted.JUDGES["0.95, errs 0.3/0.05"]
+    assert (judge.rate, judge.leaks, judge.misses, judge.useless) == (0.95, 0.3, 0.05, False)
+    assert {name for name, judge in scripted.JUDGES.items() if judge.useless} == {
+        f"{p}, useless" for p in (0.5, 0.8, 0.95)
+    }
+
+
 @pytest.mark.parametrize("full", [False, True])
 def test_the_grid(full):
     cells = trials.grid(full=full, level=0.95)
@@ -293,6 +392,11 @@ def test_the_grid(full):
         size = wai.holdout_size(effect, base=base, k=cell.k, power=cell.power)
         assert cell.n == size.n_tasks_to_prove >= 30
     assert {cell.agent for cell in drawn} <= set(scripted.AGENTS)
+    assert {cell.n for cell in cells if cell.kind.startswith("clustered")} >= ({4, 300} if full else {4, 30})
+    corrected = [cell for cell in cells if cell.kind == "corrected"]
+    assert {cell.n for cell in corrected} == ({20, 50, 100, 200} if full else {20, 100})
+    assert {cell.agent for cell in corrected} <= set(scripted.JUDGES)
+    assert max(scripted.JUDGES[cell.agent].leaks for cell in corrected if "errs" in cell.agent) == 0.3
 
 
 @pytest.mark.parametrize(

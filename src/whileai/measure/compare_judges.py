@@ -1,0 +1,444 @@
+"""`wai.compare_judges`: several judges on one labelled set, ranked, with what they cost."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from whileai import keys, params
+from whileai.errors import ParamError
+from whileai.measure.gold import Gold, Picked, gold_notes, how_picked, label_key, read_gold
+from whileai.measure.judged import ask, is_binary
+from whileai.readers.containers import as_list
+from whileai.result import Block, Headline, Interval, Note, Plot, Result, Table
+from whileai.result import digits as d
+from whileai.result.digits import count
+from whileai.scoring.replies import meta_of
+from whileai.stats import agreement, intervals, multiple, signflip
+from whileai.table.from_rows import TableBuilder, as_number
+from whileai.verify.adapt import as_judge
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+CALL = "compare_judges"
+Ends = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class JudgeScore:
+    """One judge.
+
+    Attributes
+    ----------
+    name : str
+    agreement, kappa, ac1 : float or None
+        With gold, on the rows that every judge has judged; `kappa` ``None`` where chance would agree on everything.
+    interval : (float, float) or None
+        Of `agreement`, over tasks.
+    kappa_interval : (float, float) or None
+    confusion : dict of str to int
+    behind : float or None
+        Agreement of the first judge less its own, over tasks; ``None`` for the first.
+    behind_interval : (float, float) or None
+    p_value, p_adjusted : float or None
+        Exact sign-flip test that it agrees as often as the first on every task, and Holm's over the judges.
+    n_judged, n_unusable : int
+        Labelled rows with a binary verdict of its, and without.
+    seconds : float or None
+        A verdict on average: wall time over verdicts where it was asked here, else ``seconds`` of `judge_meta`.
+    cost : float or None
+        A verdict on average, in the currency of ``cost`` in `judge_meta` or of its ``usage``; ``None`` where it is
+        not told.
+    tokens : float or None
+        A verdict on average, where ``usage`` tells it.
+    """
+
+    name: str
+    agreement: float | None
+    interval: Ends | None
+    kappa: float | None
+    kappa_interval: Ends | None
+    ac1: float | None
+    confusion: dict[str, int]
+    behind: float | None
+    behind_interval: Ends | None
+    p_value: float | None
+    p_adjusted: float | None
+    n_judged: int
+    n_unusable: int
+    seconds: float | None
+    cost: float | None
+    tokens: float | None
+
+
+@dataclass(frozen=True, repr=False)
+class JudgeComparison(Result):
+    """What `compare_judges` returns.
+
+    Attributes
+    ----------
+    verdict : str
+        ``best``: the first agrees with gold more often than every other, proven; ``tied``: not proven of all;
+        ``not_measured``: no row with gold that all have judged, or gold of one class.
+    ok : bool
+        The verdict is ``best``.
+    best : str or None
+        The first in the order, where something was measured.
+    judges : tuple of JudgeScore
+        By agreement, ties by kappa, then by name.
+    n_rows, n_tasks : int
+        Labelled rows that every judge has judged, and their tasks.
+    level : float
+    notes : tuple of Note
+    """
+
+    verdict: str
+    ok: bool
+    best: str | None
+    judges: tuple[JudgeScore, ...]
+    n_rows: int
+    n_tasks: int
+    level: float
+    notes: tuple[Note, ...] = field(default=())
+
+    def __getitem__(self, name: str) -> Any:
+        for judge in self.judges:
+            if judge.name == name:
+                return judge
+        return super().__getitem__(name)
+
+    def _blocks(self) -> list[Block]:
+        if self.verdict == "not_measured":
+            size = d.count(self.n_rows, "row")
+            return [Headline(f"not measured: {size} with gold of both kinds judged by all"), *self.notes]
+        first = self.judges[0]
+        said = d.rate_within(first.agreement, first.interval)
+        others = len(self.judges) - 1
+        if not others:
+            words = "only one judge"
+        elif self.ok:
+            words = "best"
+        else:
+            words = "no judge proven best"
+        tasks = d.count(self.n_tasks, "labelled task")
+        head = f"{words}: {first.name} agrees with gold on {said} of {tasks}"
+        rows = tuple(self._row(judge) for judge in self.judges)
+        header = ("judge", "agreement", "kappa", "behind", "p (Holm)", "s", "cost", "unusable")
+        return [Headline(head), Table(header, rows, "lllllrrr", droppable=(7, 6, 5)), *self.notes]
+
+    def _row(self, judge: JudgeScore) -> tuple[str, ...]:
+        behind = ""
+        if judge.behind is not None and judge.behind_interval is not None:
+            ends = judge.behind_interval
+            places = d.honest_decimals(d.decimals(ends[1] - ends[0]), (*ends, judge.behind), (0.0,))
+            behind = f"{d.signed(judge.behind, places)} {d.interval(ends, places, sign=True)}"
+        return (
+            judge.name,
+            d.rate_within(judge.agreement, judge.interval),
+            d.number(judge.kappa, 2) if judge.kappa is not None else "",
+            behind,
+            "" if judge.p_adjusted is None else d.p_value(judge.p_adjusted, 1 - self.level),
+            "" if judge.seconds is None else f"{judge.seconds:.2g}",
+            "" if judge.cost is None else f"{judge.cost:.2g}",
+            f"{judge.n_unusable:,}",
+        )
+
+    def _plot(self) -> Plot | None:
+        rows = [
+            Interval(judge.name, d.rate_within(judge.agreement, judge.interval), judge.agreement, *judge.interval)
+            for judge in self.judges
+            if judge.agreement is not None and judge.interval is not None
+        ]
+        return Plot("Agreement with gold", tuple(rows), "line = interval over tasks") if rows else None
+
+
+@dataclass
+class _Entry:
+    """One judge's verdicts on the labelled rows."""
+
+    name: str
+    verdicts: NDArray[Any]
+    seconds: float | None
+    cost: float | None
+    tokens: float | None
+
+
+def compare_judges(
+    judges: Mapping[str, Any], rows: Any = None, *, gold: Any = keys.GOLD_REWARD, level: float = 0.95
+) -> JudgeComparison:
+    """Which of several judges agrees most with gold, on the rows that have it, and what each takes.
+
+    Parameters
+    ----------
+    judges : mapping of str to (verifier, callable or rows)
+        Name -> a judge, which is asked about every labelled row, or rows that carry its verdicts as ``reward``.
+    rows : rows, optional
+        The labelled rows. By default those of the first judge that is given as rows and has gold.
+    gold : str, or rows
+        Key of the gold on a row (a dotted path); or the labelled rows themselves, with ``gold_reward``.
+    level : float
+        Of intervals and tests.
+
+    Returns
+    -------
+    JudgeComparison
+
+    Raises
+    ------
+    ParamError
+        No judges, no rows to judge, a gold key that no row has.
+    TypeError
+        What is neither a judge nor rows.
+
+    Notes
+    -----
+    Rows pair by task and completion. Only rows with gold on which every judge has a binary verdict count, so that all
+    are measured on the same ones. Agreement is a mean over tasks; each judge is held against the first in order by the
+    paired interval of `wai.compare` and the exact sign-flip test, adjusted by Holm. The first was chosen by its result
+    on these labels, which flatters it a little.
+
+    Examples
+    --------
+    >>> import whileai as wai
+    >>> rows = [{"task_id": i, "final_text": "y" if i % 2 else "n", "gold_reward": i % 2} for i in range(40)]
+    >>> found = wai.compare_judges({"says yes": lambda row: 1, "reads": lambda row: row["final_text"] == "y"}, rows)
+    >>> found.best, found.verdict
+    ('reads', 'best')
+    """
+    params.level(CALL, level)
+    if not isinstance(judges, Mapping) or not judges:
+        raise ParamError.of(CALL, "judges", "a mapping of name to judge or rows", judges)
+    if not isinstance(gold, str):
+        if rows is not None:
+            raise ParamError.of(CALL, "gold", "a key where rows are given", type(gold).__name__)
+        rows, gold = gold, keys.GOLD_REWARD
+    given = {
+        str(name): None if _is_judge(judge) else as_list(judge, CALL, f"judges[{name!r}]")
+        for name, judge in judges.items()
+    }
+    base = _base(given, rows, gold)
+    labels = read_gold(base, CALL, gold)
+    places = [place for place, value in enumerate(labels.values.tolist()) if value in (0, 1)]
+    labelled = [base[place] for place in places]
+    entries = [
+        _asked(name, judge, labelled)
+        if given[str(name)] is None
+        else _read(str(name), given[str(name)] or [], labelled)
+        for name, judge in judges.items()
+    ]
+    return _compared(entries, labelled, labels, labels.values[places], gold, level)
+
+
+def _is_judge(value: Any) -> bool:
+    from whileai.verify.base import Verifier
+
+    return isinstance(value, Verifier) or (callable(value) and not isinstance(value, type))
+
+
+def _base(given: Mapping[str, Any], rows: Any, gold: str) -> list[dict[str, Any]]:
+    """The labelled rows."""
+    if rows is not None:
+        return as_list(rows, CALL, "rows")
+    tables = [table for table in given.values() if table is not None]
+    if not tables:
+        raise ParamError.of(CALL, "rows", "given where judges are to be asked", None, "Pass the labelled rows.")
+    with_gold = (t for t in tables if any(not keys.is_missing(keys.at_path(row, gold)) for row in t))
+    found: list[dict[str, Any]] = next(with_gold, tables[0])
+    return found
+
+
+def _asked(name: Any, judge: Any, rows: Sequence[Mapping[str, Any]]) -> _Entry:
+    """A judge asked about the labelled rows."""
+    import numpy as np
+
+    scorer = as_judge(judge, CALL, f"judges[{name!r}]")
+    start = time.perf_counter()
+    verdicts = ask(scorer, rows)
+    seconds = (time.perf_counter() - start) / len(rows) if rows else None
+    rewards = [math.nan if verdict.reward is None else float(verdict.reward) for verdict in verdicts]
+    cost, tokens = _spent([verdict.meta for verdict in verdicts])
+    return _Entry(str(name), np.array(rewards, dtype=np.float64), seconds, cost, tokens)
+
+
+def _read(name: str, rows: Sequence[Mapping[str, Any]], labelled: Sequence[Mapping[str, Any]]) -> _Entry:
+    """The verdicts that stand on rows, for the labelled ones; equal rows in their order."""
+    import numpy as np
+
+    builder = TableBuilder(CALL, markers=False)
+    builder.add_all(rows, f"judges[{name!r}]")
+    rewards = builder.columns()[2]
+    queues: defaultdict[str, list[int]] = defaultdict(list)
+    for place, row in enumerate(rows):
+        queues[label_key(row)].append(place)
+    seen: defaultdict[str, int] = defaultdict(int)
+    found = np.full(len(labelled), math.nan)
+    metas = []
+    for at, row in enumerate(labelled):
+        key = label_key(row)
+        here = queues.get(key, [])
+        if seen[key] < len(here):
+            place = here[seen[key]]
+            seen[key] += 1
+            found[at] = rewards[place]
+            metas.append(meta_of(rows[place]))
+    known = [meta.get("seconds") for meta in metas if isinstance(meta, Mapping)]
+    cost, tokens = _spent(metas)
+    return _Entry(name, found, _mean(known), cost, tokens)
+
+
+def _spent(metas: Sequence[Any]) -> tuple[float | None, float | None]:
+    """Cost and tokens of a verdict on average, where its meta tells them."""
+    told = [meta for meta in metas if isinstance(meta, Mapping)]
+    usages = [meta["usage"] for meta in told if isinstance(meta.get("usage"), Mapping)]
+    cost = _mean([meta.get("cost") for meta in told])
+    if cost is None:
+        cost = _mean([usage.get("cost") for usage in usages])
+    totals = [usage.get("total_tokens") for usage in usages]
+    for at, usage in enumerate(usages):
+        for names in (("input_tokens", "output_tokens"), ("prompt_tokens", "completion_tokens")):
+            parts = [as_number(usage.get(name)) for name in names]
+            if totals[at] is None and None not in parts:
+                totals[at] = sum(part for part in parts if part is not None)
+    return cost, _mean(totals)
+
+
+def _mean(values: Sequence[Any]) -> float | None:
+    numbers = [number for number in map(as_number, values) if number is not None and math.isfinite(number)]
+    return math.fsum(numbers) / len(numbers) if numbers else None
+
+
+def _compared(
+    entries: Sequence[_Entry],
+    rows: Sequence[Mapping[str, Any]],
+    labels: Gold,
+    gold: NDArray[Any],
+    key: str,
+    level: float,
+) -> JudgeComparison:
+    import numpy as np
+
+    builder = TableBuilder(CALL, markers=False)
+    builder.add_all([{**row, "reward": None} for row in rows], "rows")
+    names, codes, _ = builder.columns()
+    order = np.argsort(np.argsort(np.array(names, dtype=object), kind="stable"), kind="stable") if names else codes
+    use = np.ones(len(rows), dtype=bool)
+    for entry in entries:
+        use &= is_binary(entry.verdicts)
+    truth, tasks = gold[use], order[codes[use]] if names else codes
+    notes = _notes(entries, rows, use, labels, key)
+    picked = how_picked(rows, use)
+    measured = bool(len(truth)) and 0 < truth.sum() < len(truth)
+    scores = [
+        _score(entry, entry.verdicts[use], truth, tasks, picked, use, level, measured=measured) for entry in entries
+    ]
+    if not measured:
+        if len(rows) and len(truth):
+            notes.insert(0, Note("one_class", "every gold is the same, so judges cannot be told apart from constants."))
+        return JudgeComparison("not_measured", False, None, tuple(scores), len(truth), 0, level, tuple(notes))
+    ranked = sorted(
+        range(len(scores)), key=lambda i: (-(scores[i].agreement or 0), -(scores[i].kappa or -1), scores[i].name)
+    )
+    first = entries[ranked[0]].verdicts[use] == truth
+    found = [scores[ranked[0]]]
+    rest = [_behind(scores[i], first, entries[i].verdicts[use] == truth, tasks, picked, use, level) for i in ranked[1:]]
+    adjusted = multiple.holm([score.p_value or 0.0 for score in rest]).tolist() if rest else []
+    found += [replace(score, p_adjusted=p) for score, p in zip(rest, adjusted, strict=True)]
+    proven = bool(rest) and all(
+        s.p_adjusted is not None
+        and s.p_adjusted < 1 - level
+        and s.behind_interval is not None
+        and s.behind_interval[0] > 0
+        for s in found[1:]
+    )
+    verdict = "best" if proven else "tied"
+    n_tasks = len(np.unique(tasks))
+    return JudgeComparison(verdict, proven, found[0].name, tuple(found), len(truth), n_tasks, level, tuple(notes))
+
+
+def _score(
+    entry: _Entry,
+    said: NDArray[Any],
+    truth: NDArray[Any],
+    tasks: NDArray[Any],
+    picked: Picked,
+    use: NDArray[Any],
+    level: float,
+    *,
+    measured: bool,
+) -> JudgeScore:
+    """One judge by itself."""
+    weights = None if picked.weights is None else picked.weights[use]
+    found = agreement.agreed(said, truth, _dense(tasks), (0.0, -1.0), level, weights)
+    ac1 = None
+    if measured:
+        cells: Mapping[str, float] = found.confusion
+        ac1 = agreement.gwet_ac1(**(cells if weights is None else agreement.cell_weights(said, truth, weights)))
+    n_judged = int(is_binary(entry.verdicts).sum())
+    return JudgeScore(
+        name=entry.name,
+        agreement=found.agreement,
+        interval=found.agreement_interval,
+        kappa=found.kappa,
+        kappa_interval=found.kappa_interval,
+        ac1=ac1,
+        confusion=found.confusion,
+        behind=None,
+        behind_interval=None,
+        p_value=None,
+        p_adjusted=None,
+        n_judged=n_judged,
+        n_unusable=len(entry.verdicts) - n_judged,
+        seconds=entry.seconds,
+        cost=entry.cost,
+        tokens=entry.tokens,
+    )
+
+
+def _dense(tasks: NDArray[Any]) -> NDArray[Any]:
+    import numpy as np
+
+    return np.unique(tasks, return_inverse=True)[1].ravel() if len(tasks) else tasks
+
+
+def _behind(
+    score: JudgeScore,
+    first: NDArray[Any],
+    own: NDArray[Any],
+    tasks: NDArray[Any],
+    picked: Picked,
+    use: NDArray[Any],
+    level: float,
+) -> JudgeScore:
+    """A judge held against the first, task by task."""
+    lead = first.astype(float) - own.astype(float)
+    changes = agreement.task_means(lead, tasks)
+    p = signflip.signflip_p(changes)
+    if picked.weights is None:
+        mean = float(changes.mean())
+        ends = intervals.paired_interval(changes, level)
+    else:
+        # (1 + lead)/2 lies in [0, 1], so the weighted interval of a rate carries over
+        half, half_ends, _ = agreement.rate_of((1 + lead) / 2, tasks, level, picked.weights[use])
+        mean, ends = 2 * half - 1, (2 * half_ends[0] - 1, 2 * half_ends[1] - 1)
+    ends = (min(ends[0], mean), max(ends[1], mean))
+    return replace(score, behind=mean, behind_interval=ends, p_value=p)
+
+
+def _notes(
+    entries: Sequence[_Entry], rows: Sequence[Mapping[str, Any]], use: NDArray[Any], labels: Gold, key: str
+) -> list[Note]:
+    notes = []
+    if not rows:
+        notes.append(Note("no_gold", f"no row has a gold under {key}.", "Label some rows, picked at random."))
+    n_out = int((~use).sum())
+    if n_out:
+        worst = max(entries, key=lambda entry: (int((~is_binary(entry.verdicts)).sum()), entry.name))
+        n_worst = int((~is_binary(worst.verdicts)).sum())
+        text = f"{count(n_out, 'labelled row')} without a binary verdict of every judge were left out"
+        notes.append(Note("not_judged_by_all", f"{text}; {worst.name} lacks {n_worst:,}."))
+    return [*notes, *gold_notes(labels)]
