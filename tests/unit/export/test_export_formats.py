@@ -53,7 +53,7 @@ def simple(**more):
 
 def written(rows, path, name, **settings):
     wai.write(rows, path, format=name, **settings)
-    return wai.read(path)
+    return wai.read(path, format="rows")
 
 
 def test_messages_have_the_system_prompt_once_the_tools_and_a_mask(tmp_path):

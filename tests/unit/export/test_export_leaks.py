@@ -275,7 +275,7 @@ def test_the_gold_is_written_where_it_was_asked_for_and_nothing_else_is(name, tm
     assert HIDDEN.encode() not in data
     assert b"cellar door" not in data
     if name in TAKES:
-        assert [TAKES[name](line) for line in wai.read(path)] == [GOLDS[name]] * result.n_lines
+        assert [TAKES[name](line) for line in wai.read(path, format="rows")] == [GOLDS[name]] * result.n_lines
         assert (result.include_reference, "gold_written" in codes) == (True, True)
     else:
         assert (result.include_reference, "reference_not_written" in codes) == (False, True)
