@@ -56,7 +56,7 @@ def default_task_id(prompt: str | Sequence[Mapping[str, Any]]) -> str:
 
 
 def task_name(value: Any) -> str:
-    """The text of an id, equal for ``1``, ``1.0``, ``Decimal("1.00")`` and ``numpy.int64(1)``: one task in all frames."""
+    """The text of an id, equal for ``1``, ``1.0`` and ``Decimal("1.0")``: every container names a task alike."""
     if isinstance(value, str):
         return value
     if isinstance(value, Decimal) and value.is_finite():

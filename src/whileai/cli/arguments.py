@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+
 from whileai.cli.parser import Parser, number, whole
 
 
@@ -14,6 +16,23 @@ def cluster(parser: Parser) -> None:
     """What several tasks share."""
     help_ = "a key that tasks share, as info.passage: intervals over its values"
     parser.add_argument("--cluster", metavar="KEY", help=help_)
+
+
+def pair(text: str) -> tuple[str, str]:
+    """``OURS=THEIRS`` of the command line."""
+    ours, equals, theirs = text.partition("=")
+    if not (ours and equals and theirs):
+        raise argparse.ArgumentTypeError(f"must be OURS=THEIRS, as reward=score; got {text!r}.")
+    return ours, theirs
+
+
+def reading(parser: Parser) -> None:
+    """How the files of a command are read, as `wai.read` takes it."""
+    help_ = "what the files call one of our keys, as reward=score; repeatable"
+    parser.add_argument("--map", dest="fields_map", type=pair, action="append", metavar="OURS=THEIRS", help=help_)
+    help_ = "the format of the files, where their content should not say"
+    parser.add_argument("--from", dest="read_format", metavar="FORMAT", help=help_)
+    parser.add_argument("--filter", metavar="NAME", help="which of several verdicts of a log to take")
 
 
 def pass_at(parser: Parser) -> None:

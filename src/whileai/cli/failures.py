@@ -70,6 +70,8 @@ def flag(argument: str, command: str) -> str:
         return argument.upper()
     if command == "report" and argument in ("before", "after"):
         return "A" if argument == "before" else "B"
+    if command != "convert" and argument == "format":  # the format of what is read
+        return "--from"
     return POSITIONAL.get(argument, "--" + argument.replace("_", "-"))
 
 

@@ -202,7 +202,8 @@ def reading(args: argparse.Namespace, call: str, argument: str, patterns: Sequen
             name = flag(argument, args.command)
             raise InputError(f"{name} must be different files; got '{file}' twice. Its rows would count twice.")
         seen.add(file.resolve())
-    how = How(getattr(args, "read_format", None), getattr(args, "fields_map", None), getattr(args, "filter", None))
+    pairs = getattr(args, "fields_map", None)
+    how = How(getattr(args, "read_format", None), dict(pairs) if pairs else None, getattr(args, "filter", None))
     return Reading(call, argument, [Part(file, pattern) for file, pattern in files], args.json, how)
 
 

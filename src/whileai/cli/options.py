@@ -182,6 +182,8 @@ COMMANDS: dict[str, Command] = {
         "wai demo --questions gsm8k.jsonl",
     ),
 }
+#: Commands that read no rows, or a spec of their own.
+WITHOUT_FILES = ("simulate", "self-check", "demo")
 #: Another name -> the command.
 ALIASES = {"export": "convert"}
 
@@ -263,6 +265,8 @@ def _command(name: str) -> Parser:
         epilog=f"example: {command.example}",
     )
     command.add(parser)
+    if name not in WITHOUT_FILES:
+        arguments.reading(parser)
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
     parser.add_argument("--markdown", action="store_true", help="GitHub's Markdown instead of text")
     parser.add_argument("-o", "--output", metavar="FILE", required=command.needs_output, help=command.output)
