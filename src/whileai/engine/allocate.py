@@ -11,6 +11,7 @@ from whileai import keys
 from whileai.engine.options import CALL, Options
 from whileai.engine.plan import Plan
 from whileai.errors import ParamError
+from whileai.result.digits import count
 
 PROBE, FILL = "probe", "fill"
 FIXED, ADAPTIVE = "fixed", "adaptive"
@@ -112,7 +113,9 @@ def allocated(plan: Plan, options: Options) -> Allocation:
     made = Allocation(n, repeats, n * repeats if budget is None else budget, policy, options.run.probe)
     needed = len(plan.seeds) * made.n_first
     if made.budget < needed:
-        fix = f"There are {len(plan.seeds)} seeds with {made.n_first} rollouts each, and none may be dropped."
+        there = "is" if len(plan.seeds) == 1 else "are"
+        seeds, each = count(len(plan.seeds), "seed"), count(made.n_first, "rollout")
+        fix = f"There {there} {seeds} with {each} each, and none may be dropped."
         raise ParamError.of(CALL, "budget", f"at least {needed}", made.budget, fix)
     paid = math.ceil(made.budget / made.n_first)
     return made if paid >= n else Allocation(paid, repeats, made.budget, policy, options.run.probe)
@@ -150,6 +153,11 @@ def groups_of(rows: Iterable[Mapping[str, Any]], probe: int = 2) -> dict[str, St
     return {task: _status(group, probe) for task, group in by_task.items()}
 
 
+def _awaits_verdict(row: Mapping[str, Any]) -> bool:
+    """Whether a run ended before a rollout was judged; what a judge could not say is a verdict too."""
+    return bool(row.get("usable", True)) and keys.is_missing(row.get("reward")) and row.get("judge_status") is None
+
+
 def _status(group: list[Mapping[str, Any]], probe: int) -> Status:
     stamps = [row.get("allocation") or {} for row in group]
     planned = max((stamp.get("k", 1) for stamp in stamps), default=1)
@@ -157,6 +165,7 @@ def _status(group: list[Mapping[str, Any]], probe: int) -> Status:
         return "full"
     probed = sum(stamp.get("phase") != FILL for stamp in stamps)
     adaptive = all(stamp.get("policy") == ADAPTIVE for stamp in stamps)
-    if adaptive and probed == len(group) >= probe and not is_mixed(row.get("reward") for row in group):
+    looked = adaptive and probed == len(group) >= probe and not any(map(_awaits_verdict, group))
+    if looked and not is_mixed(row.get("reward") for row in group):
         return "stopped_unanimous"
     return "cut"

@@ -104,15 +104,19 @@ class ModelPerson:
         ``user_model`` on the row; the endpoint's model by default.
     patience : int, default 3
         Questions they answer; at the next one they leave.
+    retries : int, optional
+        Requests sent again at the most; by default as the model does.
     """
 
-    def __init__(self, brief: Brief, model: Model, name: str | None = None, patience: int = 3) -> None:
+    def __init__(
+        self, brief: Brief, model: Model, name: str | None = None, patience: int = 3, retries: int | None = None
+    ) -> None:
         self.name = name or str(getattr(model, "model", "model"))
         self.stop_reason: str | None = None
         self.brief = brief
         self.patience = patience
         self.questions = 0
-        self._asker = Asker(model, "person", _SCHEMA)
+        self._asker = Asker(model, "person", _SCHEMA, retries)
         self._instructions = instructions(brief)
 
     @property

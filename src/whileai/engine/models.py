@@ -82,9 +82,10 @@ class Models:
             return None
         from whileai.engine.writer import Writer
 
+        retries = self.options.run.retries
         if store is None:
-            return Writer(plan, self.writer)
-        return Writer(plan, self.writer, accepted=store.accepted, on_accepted=store.accept)
+            return Writer(plan, self.writer, retries=retries)
+        return Writer(plan, self.writer, accepted=store.accepted, on_accepted=store.accept, retries=retries)
 
     def person_of(self, situation: Situation) -> Person:
         """Who the agent talks to, anew for every rollout."""
@@ -93,7 +94,7 @@ class Models:
             return ScriptedPerson(situation.brief, patience)
         from whileai.engine.model_person import ModelPerson
 
-        return ModelPerson(situation.brief, self.person, patience=patience)
+        return ModelPerson(situation.brief, self.person, patience=patience, retries=self.options.run.retries)
 
 
 def is_model(value: Any) -> bool:

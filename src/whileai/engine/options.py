@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -53,7 +54,8 @@ class WorldOptions:
             raise ParamError.of(CALL, "fault_kinds", "at least one kind", self.fault_kinds, fix)
         if self.fault_span is not None:
             params.whole(CALL, "fault_span", self.fault_span, fix="None strikes every call.")
-        _callable("execute", self.execute)
+        if self.execute is not None:
+            _callable("execute", self.execute, "a function of (tool, arguments) or (tool, arguments, ctx)", 2, 3)
         params.whole(CALL, "records", self.records)
         _seed("world seed", self.seed)
 
@@ -188,7 +190,8 @@ class RunOptions:
             params.one_of(CALL, "repeat_policy", self.repeat_policy, ("fixed", "adaptive"))
         if self.progress is not None and not isinstance(self.progress, bool):
             raise ParamError.of(CALL, "progress", "True, False or None", self.progress)
-        _callable("on_progress", self.on_progress)
+        if self.on_progress is not None:
+            _callable("on_progress", self.on_progress, "a function of the counts", 1)
         params.one_of(CALL, "retry_unusable", self.retry_unusable, ("infra", "none"))
 
 
@@ -405,8 +408,8 @@ def _fault_kinds(given: Any) -> dict[str, Callable[..., Any] | None]:
         elif name in faults.KINDS or not isinstance(name, str) or not name:
             fix = "A built-in kind has None here." if name in faults.KINDS else ""
             raise ParamError.of(CALL, "fault_kinds", "a new name for each function", name, fix)
-        elif not callable(fn):
-            raise ParamError.of(CALL, f"fault_kinds[{name!r}]", "a function of (payload, rng)", fn)
+        else:
+            _callable(f"fault_kinds[{name!r}]", fn, "a function of (payload, rng)", 2)
         if name in named:
             raise ParamError.of(CALL, "fault_kinds", "kinds named once each", name)
         named[name] = fn
@@ -419,9 +422,25 @@ def _axes(given: Any) -> Mapping[str, Sequence[Any]] | None:
     raise ParamError.of(CALL, "axes", "a mapping of axis to its values", given)
 
 
-def _callable(where: str, value: Any) -> None:
-    if value is not None and not callable(value):
-        raise ParamError.of(CALL, where, "a function", value)
+def _callable(where: str, value: Any, bound: str, *counts: int) -> None:
+    """Refuse what is no function of so many arguments; one whose signature cannot be read is believed."""
+    if callable(value):
+        try:
+            signature = inspect.signature(value)
+        except (TypeError, ValueError):
+            return
+        if any(_binds(signature, count) for count in counts):
+            return
+        raise ParamError.of(CALL, where, bound, value, f"It takes {signature}.")
+    raise ParamError.of(CALL, where, bound, value)
+
+
+def _binds(signature: inspect.Signature, count: int) -> bool:
+    try:
+        signature.bind(*range(count))
+    except TypeError:
+        return False
+    return True
 
 
 def _seed(where: str, value: Any, *, needed: bool = False) -> None:

@@ -25,6 +25,11 @@ NOTES = {
         "log-probabilities were asked for and the model's server gave none.",
         "Ask its operator, or another server.",
     ),
+    "no_logprobs_returned": Note(
+        "no_logprobs",
+        "log-probabilities were asked for and the agent's function returned none.",
+        "Return a dict with final_text, logprob and n_tokens, or give an endpoint as the agent.",
+    ),
 }
 
 

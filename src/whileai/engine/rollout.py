@@ -298,6 +298,8 @@ class _Game:
             if isinstance(held, list) and isinstance(value, list):  # such as the labels of a seeded agent
                 value = [*held, *(one for one in value if one not in held)]  # noqa: PLW2901 - the same thing, added to
             totals.extra[name] = value
+        if self.options.logprobs and spoken.logprob is None and spoken.token_logprobs is None:
+            self.notes["no_logprobs_returned"] = None
         self._count(before, spoken.logprob, spoken.n_tokens, spoken.token_logprobs)
 
     def _count(self, before: int, logprob: float | None, count: int | None, tokens: list[float] | None) -> None:

@@ -295,9 +295,10 @@ class Run:
             found += self.writer.notes
         for code, n in self.seen.items():
             note = NOTES[code]
-            found.append(Note(code, f"{note.text.rstrip('.')} ({count(n, 'rollout')}).", note.fix))
+            found.append(Note(note.code, f"{note.text.rstrip('.')} ({count(n, 'rollout')}).", note.fix))
         if self.agent.abandoned:
-            text = f"{count(self.agent.abandoned, 'rollout')} went on after the time was up and was left to itself."
+            left = "was left to itself" if self.agent.abandoned == 1 else "were left to themselves"
+            text = f"{count(self.agent.abandoned, 'rollout')} went on after the time was up and {left}."
             found.append(Note("abandoned", text, "Give the agent's code a clock of its own."))
         if self.store is not None:
             found += self._of_the_store(self.store)

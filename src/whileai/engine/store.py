@@ -85,10 +85,12 @@ class Store:
             file = opened.enter_context(self._opened(self.path))
             opened.enter_context(kept_from_children(file.fileno()))
             self._lock(file)
-            lines = self._whole_lines(file)
+            file.seek(0)
+            data = file.read()
             plan_path = self._beside("plan.jsonl")
             entries = list(_plan_entries(plan_path))
-            self._check_run(has_work=bool(lines or entries))
+            self._check_run(has_work=bool(data.strip() or entries))  # before anything of it is touched
+            lines = self._whole_lines(file, data)
             for number, line in enumerate(lines):
                 self._take(number, line)
             self._safe = set(self.rows)
@@ -118,10 +120,8 @@ class Store:
             fix = "Wait until it has ended, or give output= another file."
             raise ScorerError(f"{CALL}: another run writes to {str(self.path)!r}. {fix}") from error
 
-    def _whole_lines(self, file: IO[bytes]) -> list[bytes]:
+    def _whole_lines(self, file: IO[bytes], data: bytes) -> list[bytes]:
         """The lines that were written whole; what a crash left of the last one is cut off and kept beside."""
-        file.seek(0)
-        data = file.read()
         *lines, rest = data.split(b"\n")
         torn = rest
         if rest and _row(rest) is not None:  # whole but for the end of its line, as an editor may leave it

@@ -31,6 +31,8 @@ class Asker:
         Name of the form, for servers that want one.
     schema : dict
         JSON Schema of the answer, an object.
+    retries : int, optional
+        Requests sent again at the most; by default as the model does.
 
     Attributes
     ----------
@@ -38,8 +40,9 @@ class Asker:
         What all of it cost so far.
     """
 
-    def __init__(self, model: Model, name: str, schema: Mapping[str, Any]) -> None:
+    def __init__(self, model: Model, name: str, schema: Mapping[str, Any], retries: int | None = None) -> None:
         self._model = model
+        self._how: dict[str, Any] = {} if retries is None else {"retries": retries}
         self._forms: list[dict[str, Any] | None] = [
             {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": dict(schema)}},
             {"type": "json_object"},
@@ -57,7 +60,7 @@ class Asker:
         """
         while True:
             try:
-                reply = await self._model.chat(messages, response_format=self._forms[0])
+                reply = await self._model.chat(messages, response_format=self._forms[0], **self._how)
             except EndpointError as error:
                 self.usage += error.usage
                 if not error.rejected or len(self._forms) == 1:

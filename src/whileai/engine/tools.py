@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -80,6 +81,8 @@ class Tool:
 
     def check(self, arguments: Any) -> tuple[dict[str, Any], str]:
         """The arguments in their JSON form, and what is wrong with them, empty where nothing is."""
+        if isinstance(arguments, str):  # as a model wrote them, where they could not be read
+            return {}, f"arguments must be a JSON object; got {textwrap.shorten(arguments, 80, placeholder='...')}"
         if not isinstance(arguments, Mapping):
             return {}, f"arguments must be a JSON object; got {_kind(arguments)}"
         try:

@@ -81,6 +81,8 @@ class Writer:
         Entries as `on_accepted` got them, by place, as a resumed run reads them: those are not asked for again.
     on_accepted : callable, optional
         Called with ``{"situation", "task_id", "prompt", "writer"}`` for each place that is settled, before it is used.
+    retries : int, optional
+        Requests sent again at the most; by default as the model does.
 
     Attributes
     ----------
@@ -98,10 +100,11 @@ class Writer:
         *,
         accepted: Mapping[int, Mapping[str, Any]] | None = None,
         on_accepted: Callable[[dict[str, Any]], None] | None = None,
+        retries: int | None = None,
     ) -> None:
         self.plan = plan
         self.name = name or str(getattr(model, "model", "model"))
-        self._asker = Asker(model, "prompts", _SCHEMA)
+        self._asker = Asker(model, "prompts", _SCHEMA, retries)
         self._accepted = {int(place): dict(entry) for place, entry in (accepted or {}).items()}
         self._on_accepted = on_accepted
         self._known = Known()

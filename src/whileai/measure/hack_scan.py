@@ -218,6 +218,9 @@ def hack_scan(
     """
     params.level(CALL, level)
     own = features if isinstance(features, Mapping) else None
+    for name, function in (own or {}).items():
+        if not callable(function):
+            raise ParamError.of(CALL, f"features[{name!r}]", "a function of a row", function)
     read = features_of(as_list(rows, CALL, "rows"), CALL, own)
     if features is not None and own is None:
         read = _only(read, features)
@@ -225,9 +228,18 @@ def hack_scan(
     return _scanned(read, allowed, level)
 
 
+def _named(where: str, names: Any) -> list[str]:
+    """Names of features as a list."""
+    if isinstance(names, str):
+        return [names]
+    if not isinstance(names, Iterable):
+        raise ParamError.of(CALL, where, "names of features", names)
+    return list(names)
+
+
 def _only(read: Features, names: Any) -> Features:
     """The features asked for."""
-    listed = [names] if isinstance(names, str) else list(names)
+    listed = _named("features", names)
     if not listed:
         raise ParamError.of(CALL, "features", "one name or more", names)
     for name in listed:
@@ -236,7 +248,7 @@ def _only(read: Features, names: Any) -> Features:
 
 
 def _endorsed(names: Any, read: Features) -> set[str]:
-    listed = [names] if isinstance(names, str) else list(names)
+    listed = _named("endorsed", names)
     for name in listed:
         if len(read.reward):
             params.one_of(CALL, "endorsed", name, read.columns, "names of features on the rows")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from whileai.readers.files import chosen, files_of, quoted
+from whileai.readers.files import chosen, files_of, quoted, renames
 
 if TYPE_CHECKING:
     from whileai.readers.fields import Fields
@@ -55,8 +55,7 @@ def narrowed(data: Any, wanted: Sequence[str]) -> Any:
         return data
     some = [name for name in types if name in wanted]
     kinds = (*LISTS, "large_list", "sequence", "fixed_size_list")
-    several = any(types.get(name, "").startswith(kinds) for name in ("final_text", "reward"))
-    if several or NAMES.isdisjoint(some):
+    if types.get("final_text", "").startswith(kinds) or NAMES.isdisjoint(some):
         return data
     if is_relation(data):
         return chosen(data, some)
@@ -145,9 +144,10 @@ def relation_of(data: Any, connection: Any, call: str) -> Any | None:
     if isinstance(data, (str, os.PathLike)):
         names = [glob.escape(str(file)) for file in files_of(data, call)]
         try:
-            return connection.read_parquet(names, hive_partitioning=False, union_by_name=True)
+            relation = connection.read_parquet(names, hive_partitioning=False, union_by_name=True)
         except duckdb.Error:  # damaged; reading it file by file says which
             return None
+        return None if renames(relation.columns) else relation
     if is_relation(data):
         return data
     if _package(data) == "pandas" and not _is_plain(data):

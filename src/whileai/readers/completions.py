@@ -61,7 +61,7 @@ def one_each(
             yield row
             continue
         text = row.get("final_text")
-        several = are_completions(text) or (text is None and type(row.get("reward")) in (list, tuple))
+        several = are_completions(text)
         if several or (
             named and (any(type(row.get(key)) in (list, tuple) for key in single) or _in_blocks(row, named))
         ):

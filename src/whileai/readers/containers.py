@@ -34,13 +34,10 @@ def as_list(data: Any, call: str, argument: str) -> list[dict[str, Any]]:
     return list(one_each(rows, call, argument)) if hold_several(rows) else rows
 
 
-def hold_several(rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the completion of a row is a list, or its reward."""
+def hold_several(rows: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether the completion of a row is a list."""
     try:
-        return any(
-            not {list, tuple}.isdisjoint(map(type, map(methodcaller("get", key), rows)))
-            for key in ("final_text", "reward")
-        )
+        return not {list, tuple}.isdisjoint(map(type, map(methodcaller("get", "final_text"), rows)))
     except AttributeError:  # an item that is no row, which whoever reads it names
         return False
 

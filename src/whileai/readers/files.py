@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import importlib.util
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -115,9 +116,28 @@ def parquet_rows(path: Path, call: str, wanted: Sequence[str] | None = None) -> 
         name = glob.escape(str(path))  # the path is one file, whatever brackets or key=value folders are in it
         try:
             relation = connection.read_parquet(name, hive_partitioning=False)
+            if renames(relation.columns) and importlib.util.find_spec("pyarrow"):
+                yield from _arrow_parquet_rows(path, wanted)
+                return
             yield from relation_rows(relation if wanted is None else chosen(relation, wanted))
         except duckdb.Error as error:
             raise broken_parquet(path, call, error) from error
+
+
+def renames(columns: Sequence[str]) -> bool:
+    """Whether DuckDB, which tells no case apart, gave a column another name: ``task_id_1`` beside ``Task_ID``."""
+    names = {name.lower() for name in columns}
+    return any(name[-2:] == "_1" and name[:-2].lower() in names for name in columns)
+
+
+def _arrow_parquet_rows(path: Path, wanted: Sequence[str] | None) -> Iterator[dict[str, Any]]:
+    """Parquet through pyarrow, a batch at a time."""
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        names = [name for name in file.schema_arrow.names if wanted is None or name in wanted]
+        for batch in file.iter_batches(columns=names or None):
+            yield from batch.to_pylist(maps_as_pydicts="strict")
 
 
 def broken_parquet(path: Path, call: str, error: BaseException) -> RowError:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from whileai.errors import RowError, sentence
 from whileai.readers.content import TORN, opened
+from whileai.readers.json_list import JsonList
 
 if TYPE_CHECKING:
     from whileai.readers.logs.tally import Counts
@@ -116,21 +118,43 @@ def _tolerant(line: bytes) -> Any:
 def json_rows(
     path: Path, call: str, wanted: Sequence[str] | None = None, counts: Counts | None = None
 ) -> Iterator[dict[str, Any]]:
-    """A JSON list of rows, or an object that keeps one under ``rows``."""
-    with opened(path, call) as file:
-        content = file.read()
+    """A JSON list of rows, read a piece at a time, or an object that keeps one under ``rows``."""
     try:
-        data = json.loads(content.decode("utf-8-sig"))
+        with opened(path, call) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="") as text:
+            items = JsonList(text)
+            if not _one_a_line(items.head):
+                yield from _objects(items if items.is_list else _listed(json.loads(items.rest())), path, call)
+                return
+    except RowError:
+        raise
     except (ValueError, RecursionError) as error:
-        if getattr(error, "msg", "") == "Extra data":  # one object a line under a .json name
-            yield from line_rows(path, call, wanted, counts)
-            return
-        text = content[:120].decode("utf-8", "replace")
-        raise RowError(f"{call}: {path} must be valid JSON; got {text!r}. {error}.", 0, "", text) from error
-    del content
-    if isinstance(data, dict):
-        data = data["rows"] if isinstance(data.get("rows"), list) else [data]
-    for index, row in enumerate(data if isinstance(data, list) else [data]):
+        if getattr(error, "msg", "") != "Extra data":
+            with opened(path, call) as file:
+                begins = file.read(120).decode("utf-8", "replace")
+            message = f"{call}: {path} must be valid JSON; got {begins!r}. {error}."
+            raise RowError(message, 0, "", begins) from error
+    yield from line_rows(path, call, wanted, counts)  # one value a line under a .json name
+
+
+def _one_a_line(head: str) -> bool:
+    """Whether the first line of a file is a whole value, with more lines to follow."""
+    first, _, rest = head.partition("\n")
+    if not rest.strip():
+        return False
+    try:
+        json.loads(first)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _listed(data: Any) -> list[Any]:
+    """The rows of a document that is no list: those under ``rows``, else the one that it is."""
+    return data["rows"] if isinstance(data, dict) and isinstance(data.get("rows"), list) else [data]
+
+
+def _objects(items: Iterable[Any], path: Path, call: str) -> Iterator[dict[str, Any]]:
+    for index, row in enumerate(items):
         if not isinstance(row, dict):
             raise RowError.of(call, str(path), index, "the row", "a JSON object", row)
         yield row

@@ -68,7 +68,7 @@ def _key(rows: Sequence[Mapping[str, Any]], ref: Any, call: str) -> str | None:
     """`ref` where it names a key of the rows; ``None`` where it is data."""
     if not isinstance(ref, str):
         return None
-    if any(keys.has_path(row, ref) for row in rows):
+    if not rows or any(keys.has_path(row, ref) for row in rows):
         return ref
     if any(sign in ref for sign in ("/", "\\", ".", "*")) or os.path.exists(ref):  # noqa: PTH110 - may be a glob
         return None

@@ -230,10 +230,10 @@ def _judge(rows: Sequence[Mapping[str, Any]], gold: str | None, trusted: str | N
 
 
 def _is_rule(name: str) -> bool:
-    """Whether a judge is one of the verifiers, which are rules and have tests of their own."""
+    """Whether a judge is one of the verifiers, which are rules with tests of their own, or a simulation's own 0s."""
     from whileai import verify
 
-    return name in verify.__all__
+    return name == "engine" or name in verify.__all__
 
 
 def _agreement(rows: Sequence[Mapping[str, Any]], gold: str) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from whileai.params import near_miss
 from whileai.readers.columns import can_be_read_again
 from whileai.readers.completions import one_each
 from whileai.readers.containers import hold_several, sources
+from whileai.readers.logs.tally import Counts
 from whileai.table.flat import is_flat
 from whileai.table.from_rows import BATCH, WANTED, TableBuilder
 from whileai.table.task_table import TaskTable
@@ -78,16 +79,18 @@ def labelled_table(
     TypeError
         A saved TaskTable, which has counts of tasks but no keys.
     """
+    empty = Counts()
     if isinstance(data, (list, tuple)) and {dict}.issuperset(map(type, data)) and hold_several(data):
-        data = list(one_each(data, call, argument if label is None else label))
+        data = list(one_each(data, call, argument if label is None else label, empty))
     wanted = [*(WANTED if markers else WANTED[:-1]), *paths, *(path.partition(".")[0] for path in paths)]
+    builder = TableBuilder(call, markers=markers, counts=empty)
     try:
-        return _labelled(data, call, argument, paths, label, markers=markers, wanted=list(dict.fromkeys(wanted)))
+        return _labelled(data, builder, argument, paths, label, list(dict.fromkeys(wanted)))
     except RowError:
         if not can_be_read_again(data):
             raise
     # again, now with all keys: the task may stand in the messages, and an error shows the whole row
-    return _labelled(data, call, argument, paths, label, markers=markers, wanted=None)
+    return _labelled(data, TableBuilder(call, markers=markers), argument, paths, label, None)
 
 
 def check_key(call: str, where: str, path: Any, arms: Mapping[str, Any]) -> None:
@@ -115,16 +118,14 @@ def check_found(call: str, where: str, path: str, found: Iterable[Labels], arms:
 
 def _labelled(
     data: Any,
-    call: str,
+    builder: TableBuilder,
     argument: str,
     paths: Sequence[str],
     label: str | None,
-    *,
-    markers: bool,
     wanted: Sequence[str] | None,
 ) -> tuple[TaskTable, dict[str, Labels]]:
     """The table and the labels row by row."""
-    builder = TableBuilder(call, markers=markers)
+    call = builder.call
     columns = [_Column(path) for path in paths]
     names: tuple[str, ...] = ()
     for source, rows in sources(data, call, argument, wanted, counts=builder.counts):

@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from hashlib import sha256
 from itertools import count, islice, repeat
 from operator import contains, eq, itemgetter
 from typing import TYPE_CHECKING, Any
@@ -21,11 +20,14 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: Characters of prompts that are kept as they are; beyond, a digest stands for each if they are this long on average.
-KEPT, LONG = 1 << 24, 200
+#: Characters of prompts that are kept as they are. Beyond, a code stands for each if they are `LONG` on average: hashing
+#: a short one, row by row, costs time for little memory. Beyond `MANY` the memory counts.
+KEPT, LONG, MANY = 1 << 24, 200, 1 << 25
 #: What a row is told apart by; rows with equal values here are of one task and one prompt.
 IDENTITY = ("task_id", "scenario_id", "prompt")
-_task, _scenario = itemgetter("task_id"), itemgetter("scenario_id")
+#: What most rows are told apart by. Once prompts are digested, those stand beside the ids, not with each in a pair.
+ID, PAIR = ("task_id",), ("task_id", "prompt")
+_task, _scenario, _prompt = itemgetter("task_id"), itemgetter("scenario_id"), itemgetter("prompt")
 
 
 class NamelessRow(Exception):
@@ -82,15 +84,46 @@ class Tasks:
     n_id_conflicts: int
 
 
-class Digest(bytes):
-    """The SHA-256 of a prompt, in its place where prompts would fill the memory."""
+class Digest(int):
+    """The code of a prompt (`whileai.keys.prompt_code`), in its place where prompts would fill the memory."""
 
     __slots__ = ()
 
 
 def _digest(prompt: Any) -> Any:
     """The digest of a text; anything else as it is."""
-    return Digest(sha256(prompt.encode("utf-8", "surrogatepass")).digest()) if isinstance(prompt, str) else prompt
+    return Digest(keys.prompt_code(prompt)) if isinstance(prompt, str) else prompt
+
+
+class _Beside:
+    """The prompts of identities that do not hold them: the lowest and the highest code of each identity's."""
+
+    def __init__(self) -> None:
+        import numpy as np
+
+        self.low = self.high = np.zeros(0, dtype=np.int64)
+
+    def add(self, codes: NDArray[np.int64], prompts: Iterable[str]) -> None:
+        """The prompts of some rows; `codes` are the numbers of their identities."""
+        import numpy as np
+
+        self.grow(int(codes.max(initial=-1)) + 1)
+        seen = np.fromiter(map(keys.prompt_code, prompts), dtype=np.int64, count=len(codes))
+        np.minimum.at(self.low, codes, seen)
+        np.maximum.at(self.high, codes, seen)
+
+    def grow(self, size: int) -> None:
+        """Make room for `size` identities."""
+        import numpy as np
+
+        more = max(size - len(self.low), 0) and max(size, 2 * len(self.low)) - len(self.low)
+        self.low = np.concatenate([self.low, np.full(more, np.iinfo(np.int64).max)]) if more else self.low
+        self.high = np.concatenate([self.high, np.zeros(more, dtype=np.int64)]) if more else self.high
+
+    def of(self, size: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The code of each of `size` identities' prompt, 0 without one, and whether it has several."""
+        self.grow(size)
+        return self.high[:size], self.low[:size] < self.high[:size]
 
 
 class TaskReader:
@@ -99,14 +132,15 @@ class TaskReader:
     Attributes
     ----------
     streamed : bool
-        Whether the rows are let go once they are read, so that their prompts are better not kept: from `KEPT`
-        characters on, a digest of 32 bytes stands for each.
+        Whether the rows are let go once they are read, so that their prompts are better not kept: beyond
+        `KEPT` characters a code of eight bytes may stand for each.
     """
 
     def __init__(self) -> None:
         self.streamed = False
         self._kept = 0
         self._digested = False
+        self._beside: _Beside | None = None
         self._number: Callable[[], int] = count().__next__
         self._known: dict[tuple[str, ...], defaultdict[Any, int]] = {}
         self._codes: list[NDArray[np.int64]] = []
@@ -131,6 +165,9 @@ class TaskReader:
                 raise KeyError
             if present[:2] == IDENTITY[:2] and all(map(eq, map(_task, batch), map(_scenario, batch))):
                 present = (IDENTITY[0], *present[2:])  # as every row of ours has it; one id then says as much as two
+            if self._beside is not None and present == PAIR:
+                self._look_up_ids(batch, self._beside)
+                return
             values = map(itemgetter(*present), batch)
             self._look_up(batch, present, self._digests(present, values) if self._digested else values)
         except (KeyError, TypeError, ValueError):
@@ -144,7 +181,7 @@ class TaskReader:
         """Count the characters of new identities' prompts, and go over to digests where they are too many."""
         if self.streamed and not self._digested:
             self._kept += sum(len(prompt) for _, _, prompt in fresh if isinstance(prompt, str))
-            if self._kept > max(KEPT, LONG * sum(map(len, self._known.values()))):
+            if self._kept > min(MANY, max(KEPT, LONG * sum(map(len, self._known.values())))):
                 self._digest_known()
 
     def _digests(self, present: tuple[str, ...], values: Iterable[Any]) -> Iterable[Any]:
@@ -158,9 +195,31 @@ class TaskReader:
     def _digest_known(self) -> None:
         """Let go of the prompts of all identities so far."""
         self._digested = True
+        if ID not in self._known:
+            self._put_beside(self._known.get(PAIR, {}))
         for present, known in self._known.items():
             fresh = dict(zip(self._digests(present, known), known.values(), strict=True))
             self._known[present] = defaultdict(self._number, fresh)
+
+    def _put_beside(self, pairs: Mapping[Any, int]) -> None:
+        """Take the prompts out of pairs of an id and a prompt, if both are texts and each id has one prompt so far."""
+        import numpy as np
+
+        ids = {task: code for (task, prompt), code in pairs.items() if type(task) is type(prompt) is str}
+        if len(ids) == len(pairs):
+            self._beside = _Beside()
+            self._beside.add(np.fromiter(pairs.values(), np.int64, len(pairs)), map(itemgetter(1), pairs))
+            self._known.pop(PAIR, None)
+            self._known[ID] = defaultdict(self._number, ids)
+
+    def _look_up_ids(self, batch: Sequence[Any], beside: _Beside) -> None:
+        """The quick way for rows with an id and a prompt, both texts, once prompts are digested."""
+        ids, prompts = list(map(_task, batch)), list(map(_prompt, batch))
+        if not ({str}.issuperset(map(type, ids)) and {str}.issuperset(map(type, prompts))):
+            raise KeyError
+        codes = self._codes_of(ID, len(batch), ids)
+        beside.add(codes, prompts)
+        self._codes.append(codes)
 
     def _look_up(self, batch: Sequence[Any], present: tuple[str, ...], values: Iterable[Any]) -> None:
         """The quick way: every row has the same of the identity's keys, with values that can be looked up."""
@@ -204,10 +263,18 @@ class TaskReader:
         pairs = ((code, task, other) for code, (task, other) in enumerate(zip(names, scenarios, strict=True)))
         conflicts = [code for code, task, other in pairs if other is not None and _conflict(task, other)]
         n_id_conflicts = int(rows[conflicts].sum())
-        if {str}.issuperset(map(type, names)) and len(set(names)) == len(names) and rows.all():
+        several = np.zeros(len(names), dtype=bool)
+        if self._beside is not None:
+            found, several = self._beside.of(len(names))
+            if self._known.keys() == {ID} and rows.all():  # ids that stand for one task each, whatever their prompts
+                return Tasks(names, codes, Prompts(several, codes=np.where(several, 0, found)), n_id_conflicts)
+            prompts[:] = [
+                Digest(code) if code else prompt for code, prompt in zip(found.tolist(), prompts, strict=True)
+            ]
+        elif {str}.issuperset(map(type, names)) and len(set(names)) == len(names) and rows.all():
             texts = [prompt if isinstance(prompt, (str, Digest)) else None for prompt in prompts]
-            return Tasks(names, codes, _prompts(np.zeros(len(names), dtype=bool), texts), n_id_conflicts)
-        lines, names, merged = _merged(identities, rows.tolist())
+            return Tasks(names, codes, _prompts(several, texts), n_id_conflicts)
+        lines, names, merged = _merged(identities, rows.tolist(), several.tolist())
         return Tasks(names, lines[codes], merged, n_id_conflicts)
 
     def _identities(self) -> tuple[list[Any], list[Any], list[Any]]:
@@ -230,7 +297,7 @@ class TaskReader:
 
 
 def _merged(
-    identities: tuple[list[Any], list[Any], list[Any]], rows: Sequence[int]
+    identities: tuple[list[Any], list[Any], list[Any]], rows: Sequence[int], differ_within: Sequence[bool]
 ) -> tuple[NDArray[np.int64], list[str], Prompts]:
     """The task of each identity that has rows, and the tasks with their prompts."""
     import numpy as np
@@ -246,6 +313,8 @@ def _merged(
         line = line_of.setdefault(name, len(line_of))
         lines[code] = line
         text = prompt if isinstance(prompt, (str, Digest)) else None
+        if differ_within[code]:
+            several.add(line)
         if line == len(prompts):
             prompts.append(text)
         elif text is not None and text != prompts[line]:
@@ -265,7 +334,7 @@ def _prompts(several: NDArray[np.bool_], prompts: list[Any]) -> Prompts:
     if not any(type(prompt) is Digest for prompt in prompts):
         return Prompts(several, prompts)
     digests = (prompt if type(prompt) is Digest else _digest(prompt) for prompt in prompts)
-    codes = np.fromiter((0 if d is None else int.from_bytes(d[:8]) >> 4 for d in digests), np.int64, len(prompts))
+    codes = np.fromiter((0 if code is None else code for code in digests), np.int64, len(prompts))
     return Prompts(several, codes=np.where(several, 0, codes))
 
 
@@ -282,7 +351,7 @@ def _name(task: Any, scenario: Any, prompt: Any) -> str:
     for value in (task, scenario):
         if not keys.is_missing(value):
             return keys.task_name(value)
-    return f"task_{prompt.hex()[:12]}" if type(prompt) is Digest else keys.default_task_id(prompt)
+    return f"task_{prompt:015x}"[:17] if type(prompt) is Digest else keys.default_task_id(prompt)
 
 
 def _is_named(identity: tuple[Any, Any, Any]) -> bool:

@@ -111,6 +111,15 @@ def test_groups_say_how_far_they_came(rewards, policy, status):
     assert groups_of(group("a", rewards, policy)) == {"a": status}
 
 
+def test_a_group_whose_verdicts_never_came_was_cut_and_did_not_agree():
+    judged = [{**row, "judge_status": "ok"} for row in group("a", [1, 1])]
+    waiting = {name: value for name, value in judged[1].items() if name not in ("reward", "judge_status")}
+    failed = {**waiting, "judge_status": "error"}
+    spoilt = {**waiting, "usable": False, "reward": None}
+    statuses = [groups_of([judged[0], other])["a"] for other in (judged[1], waiting, failed, spoilt)]
+    assert statuses == ["stopped_unanimous", "cut", "stopped_unanimous", "stopped_unanimous"]
+
+
 def test_a_run_stamps_its_rows_and_tells_its_groups():
     from simulate_helpers import even, simulated
 

@@ -135,6 +135,29 @@ def test_log_probabilities_come_back_and_their_divergence_is_that_computed_by_ha
     assert (block["mean_kl"], block["mean_kl_k3"]) == (pytest.approx(0.1), pytest.approx(math.exp(-0.1) - 1 + 0.1))
 
 
+def test_a_function_without_log_probabilities_gets_the_same_note():
+    data = simulated(logprobs=True)
+    (told,) = [note for note in data.warnings if note.code == "no_logprobs"]
+    assert f"({len(data):,} rollouts)" in told.text
+    assert "logprob" in told.fix
+    assert "no_logprobs" not in [note.code for note in simulated().warnings]
+    known = simulated(lambda message, ctx: {"final_text": "Done.", "logprob": -1.0, "n_tokens": 2}, logprobs=True)
+    assert "no_logprobs" not in [note.code for note in known.warnings]
+
+
+@pytest.mark.parametrize("retries", [0, 1])
+def test_the_person_and_the_writer_keep_to_the_retries_of_the_run(retries, server):
+    server.says("asks", lambda request, n: "What is the order number?")
+    failing = endpoint(server, "500-always")
+    users = wai.UserOptions(model=failing, max_turns=3)
+    data = simulated(endpoint(server, "asks"), users=users, retries=retries, situations=2, repeats=1, concurrency=1)
+    assert {row["unusable_reason"] for row in data} == {"server_error"}
+    assert data.usage["person"].requests == len(data) * (1 + retries)
+    data = simulated(endpoint(server, "ok"), simulator=failing, retries=retries, situations=2, concurrency=1)
+    spent = data.usage["writer"]
+    assert (spent.requests, spent.retries) == (2 * (1 + retries), 2 * retries)  # asked once, and once more
+
+
 def test_a_server_without_log_probabilities_gives_none_and_one_note(server):
     data = simulated(endpoint(server, "ok"), logprobs=True)
     assert not [row for row in data if "logprob" in row]

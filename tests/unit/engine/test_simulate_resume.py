@@ -141,12 +141,32 @@ def test_both_values_are_told(tmp_path):
         simulated(output=output, situations=2, seed=5)
 
 
-def test_a_file_that_holds_something_else_is_left_as_it_is(tmp_path):
+@pytest.mark.parametrize(
+    "held",
+    [
+        '{"task_id": "a", "rollout_index": 0, "prompt": "q", "final_text": "a"}\n',
+        '{"question": "a line that is no row of a run"}\n',
+        "notes of somebody, without the end of a line",
+    ],
+)
+def test_a_file_that_holds_something_else_is_left_as_it_is(held, tmp_path):
     output = tmp_path / "rows.jsonl"
-    output.write_text('{"task_id": "a", "rollout_index": 0, "prompt": "q", "final_text": "a"}\n')
+    output.write_text(held)
     with pytest.raises(wai.ParamError, match="output must be a new file, or that of an earlier run"):
         simulated(output=output)
-    assert output.read_text().startswith('{"task_id": "a"')
+    assert output.read_text() == held
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.jsonl"]
+
+
+def test_the_file_of_another_run_is_left_as_it_is_torn_or_not(tmp_path):
+    output = tmp_path / "rows.jsonl"
+    simulated(output=output)
+    held = output.read_bytes() + b'{"task_id": "sc_'
+    output.write_bytes(held)
+    with pytest.raises(wai.ParamError, match="seed must be that of the run it resumes"):
+        simulated(output=output, seed=7)
+    assert output.read_bytes() == held
+    assert not (tmp_path / "rows.jsonl.torn").exists()
 
 
 @pytest.mark.parametrize("tail", [b'{"schema_version": "1", "task_id": "sc_', b"{", b"\x00\x00\n", b"\xff\xfe"])

@@ -167,6 +167,9 @@ def test_false_alarms_on_noise_are_at_most_one_in_twenty():
         ),
         ({"features": ["marker:x"]}, "hack_scan: features must be names of features on the rows; got 'marker:x'."),
         ({"features": []}, "hack_scan: features must be one name or more"),
+        ({"features": {"odd": 3}}, "hack_scan: features['odd'] must be a function of a row; got 3."),
+        ({"features": 3}, "hack_scan: features must be names of features; got 3."),
+        ({"endorsed": 3}, "hack_scan: endorsed must be names of features; got 3."),
         ({"level": 95}, "Write 0.95."),
     ],
 )

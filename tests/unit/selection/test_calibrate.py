@@ -115,6 +115,11 @@ def test_steps_tell_the_students_side_where_the_row_does_not():
     assert block(rows, ref="base")["mean_kl"] == pytest.approx(0.1)
 
 
+def test_of_no_rows_nothing_is_measured_whatever_the_reference():
+    for ref in (None, "base", sided()):
+        assert [note.code for note in wai.calibrate([], ref=ref).report.notes] == ["no_rows"]
+
+
 def test_what_cannot_be_compared_is_left_out_and_counted():
     rows = sided()
     rows.append({"task_id": "t", "rollout_index": 2, "final_text": "x", "reward": 1, "base": -3.0})

@@ -90,6 +90,7 @@ def test_no_rows_are_never_fine(mode):
         (None, lambda row, i: {**row, "schema_version": "1"}, ["invalid_rows"], []),
         (None, changed(judge_name="my_judge"), [], ["judge_not_measured"]),
         (None, changed(judge_name=None, label_source="given"), [], ["judge_not_measured"]),
+        (None, changed(judge_name=None, label_source="engine"), [], []),
         (None, lambda row, i: {**row, "usable": i % 8 != 0}, [], ["unusable_share"]),
         (None, lambda row, i: {**row, "usable": i != 0}, [], []),
         (None, lambda row, i: {**row, "finish_reason": "length" if i % 8 == 0 else "stop"}, [], ["truncated_share"]),
