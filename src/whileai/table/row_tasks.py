@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: Characters of prompts that are kept as they are. Beyond, a code stands for each if they are `LONG` on average: hashing
-#: a short one, row by row, costs time for little memory. Beyond `MANY` the memory counts.
+#: Characters of prompts that are kept as they are. Beyond, a code stands for each if they are `LONG` on average: to
+#: hash short ones, row by row, costs time for little memory. Beyond `MANY` the memory counts.
 KEPT, LONG, MANY = 1 << 24, 200, 1 << 25
 #: What a row is told apart by; rows with equal values here are of one task and one prompt.
 IDENTITY = ("task_id", "scenario_id", "prompt")
