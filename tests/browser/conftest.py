@@ -27,7 +27,8 @@ HOSTILE = [
 ]
 
 
-@pytest.fixture(scope="session")
+# For a module, not the session: while it is open an event loop runs in this thread, and tests after it could start none.
+@pytest.fixture(scope="module")
 def chromium():
     """One browser for all tests."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
