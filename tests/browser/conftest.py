@@ -27,7 +27,7 @@ HOSTILE = [
 ]
 
 
-# For a module, not the session: while it is open an event loop runs in this thread, and tests after it could start none.
+# For a module, not the session: while it is open an event loop runs in this thread, and later tests could start none.
 @pytest.fixture(scope="module")
 def chromium():
     """One browser for all tests."""
