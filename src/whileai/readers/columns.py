@@ -202,6 +202,8 @@ def renamed(relation: Any, fields: Fields) -> Any | None:
     markers: dict[str, str] = {}
     for ours, theirs in fields.map.items():
         place = _place(theirs, types)
+        if place is None and _leads_on(theirs, types):
+            return None
         if place is None:
             fields.blame(theirs, _names(types))
         sql, kind = place
@@ -235,6 +237,17 @@ def _place(path: str, types: Mapping[str, Any]) -> tuple[str, Any] | None:
             return None
         sql, kind = f"{sql}.{quoted(name)}", dict(kind.children)[name]
     return sql, kind
+
+
+def _leads_on(path: str, types: Mapping[str, Any]) -> bool:
+    """Whether a path goes into a list or a map, where only a reading row by row can follow it."""
+    head, *inside = path.split(".")
+    kind = types.get(head)
+    for name in inside:
+        if kind is None or kind.id != "struct":
+            return kind is not None and kind.id in (*LISTS, "map")
+        kind = dict(kind.children).get(name)
+    return False
 
 
 def _names(types: Mapping[str, Any]) -> list[str]:

@@ -17,6 +17,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -61,13 +62,39 @@ def to_flat(table: TaskTable) -> dict[str, Any]:
 
 
 def from_flat(columns: Mapping[str, Any], source: str) -> TaskTable:
-    """The table in flat columns of numpy arrays.
+    """The table in flat columns of numpy arrays; lines of one task, as of several shards, are added up.
 
     Raises
     ------
     RowError
-        A task without a name, or counts that cannot be: negative, or more passes than rows. It names `source`.
+        A task without a name, or counts that cannot be: negative, more passes than rows, or a sum that rewards in
+        [0, 1] cannot have. It names `source`.
     """
+    shards = _shards(columns)
+    if len(shards) == 1:
+        return _from_lines(columns, source)
+    from whileai.table.merge import merged
+
+    return merged([_from_lines({name: values[at] for name, values in columns.items()}, source) for at in shards])
+
+
+def _shards(columns: Mapping[str, Any]) -> list[Any]:
+    """The lines in groups that name each task once: the first of every task, the second, and so on."""
+    import numpy as np
+
+    names = np.ma.getdata(columns["task"]).tolist()
+    if len(set(names)) == len(names):
+        return [slice(None)]
+    seen: Counter[Any] = Counter()
+    turns = np.empty(len(names), dtype=np.int64)
+    for line, name in enumerate(names):
+        turns[line] = seen[name]
+        seen[name] += 1
+    return [np.flatnonzero(turns == turn) for turn in range(int(turns.max()) + 1)]
+
+
+def _from_lines(columns: Mapping[str, Any], source: str) -> TaskTable:
+    """The table of lines that name each task once."""
     import numpy as np
 
     def whole(name: str) -> NDArray[Any]:
@@ -76,7 +103,8 @@ def from_flat(columns: Mapping[str, Any], source: str) -> TaskTable:
     task = columns["task"]
     names = np.ma.getdata(task).tolist()
     counts = {name: whole(name).astype(np.int64) for name in COUNTS}
-    _check(names, np.ma.getmaskarray(task), counts, source)
+    rewards = Column(counts["n"] + counts["n_partial"], _sums(columns, "reward"))
+    _check(names, np.ma.getmaskarray(task), counts, rewards, source)
     size = len(names)
     several = np.ma.filled(np.ma.asarray(columns["several"]), 0).astype(bool) if "several" in columns else None
     several = np.zeros(size, dtype=bool) if several is None else several
@@ -88,7 +116,7 @@ def from_flat(columns: Mapping[str, Any], source: str) -> TaskTable:
         passes=counts["passes"],
         n_partial=counts["n_partial"],
         n_unjudged=counts["n_unjudged"],
-        reward=Column(counts["n"] + counts["n_partial"], _sums(columns, "reward")),
+        reward=rewards,
         markers={
             name.removeprefix("marker:"): Column(whole(f"{name}_n").astype(np.int64), _sums(columns, name))
             for name in markers
@@ -126,13 +154,19 @@ def _sums(columns: Mapping[str, Any], name: str) -> Sums:
     return normalised(Sums(*(_whole(columns[f"{name}_{limb}"]) for limb in LIMBS)))
 
 
-def _check(names: Sequence[Any], nameless: Any, counts: Mapping[str, Any], source: str) -> None:
+def _check(names: Sequence[Any], nameless: Any, counts: Mapping[str, Any], rewards: Column, source: str) -> None:
+    import numpy as np
+
     wrong = nameless | (counts["passes"] > counts["n"])
     for values in counts.values():
         wrong |= values < 0
+    total = np.where(rewards.n > 0, rewards.mean * rewards.n, rewards.sums.p0.astype(np.float64))
+    low, slack = counts["passes"], 1e-9 * (1 + rewards.n)
+    wrong |= (total < low - slack) | (total > low + counts["n_partial"] + slack)
     if wrong.any():
         place = int(wrong.argmax())
         seen = {"task": names[place], **{name: int(values[place]) for name, values in counts.items()}}
+        seen["sum of rewards"] = float(total[place])
         fix = "One line a task, as the GROUP BY in the docs makes it."
         raise RowError.of("task_table", source, place, "the line", "counts of one named task", seen, fix)
 

@@ -257,6 +257,7 @@ class TaskReader:
         import numpy as np
 
         codes = np.concatenate(self._codes) if self._codes else np.zeros(0, dtype=np.int64)
+        self._codes = [codes]
         identities = self._identities()
         names, scenarios, prompts = identities
         rows = np.bincount(codes, minlength=len(names))

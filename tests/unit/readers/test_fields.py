@@ -263,3 +263,15 @@ def test_a_published_file_of_eight_completions_a_line(data_folder, column):
     assert (result.n_tasks, result.n_rows, result.k) == (100, 800, 8)
     assert result.pass_at_1 == pytest.approx(sum(sum(line["score"]) for line in lines) / 800, abs=1e-12)
     assert wai.pass_at(rows).to_dict() == result.to_dict()
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_a_path_into_a_list(tmp_path, name):
+    rows = [{"id": place % 2, "scores": [0.5, place % 2], "doc": {"tags": [{"n": place}]}} for place in range(6)]
+    fields = {"task_id": "id", "reward": "scores.1", "marker:n": "doc.tags.0.n"}
+    table = wai.task_table(CONTAINERS[name](rows, tmp_path), fields=fields)
+    assert dict(zip(table.task, table.passes.tolist(), strict=True)) == {"0": 0, "1": 3}
+    assert sorted(table.markers["n"].mean.tolist()) == [2.0, 3.0]
+    data = CONTAINERS[name](rows, tmp_path)
+    with pytest.raises(wai.ParamError, match=r"fields\['reward'\] must be a column of the data; got 'score.1'"):
+        wai.task_table(data, fields=fields | {"reward": "score.1"})

@@ -125,8 +125,8 @@ def test_only_tables_merge():
 
 @pytest.mark.parametrize(
     "line",
-    [{"task": None}, {"passes": 3}, {"n_partial": -1}],
-    ids=["no name", "more passes than rows", "less than none"],
+    [{"task": None}, {"passes": 3}, {"n_partial": -1}, {"reward_p0": 8}, {"reward_p1": 1 << 39}, {"n": 0, "passes": 0}],
+    ids=["no name", "more passes than rows", "less than none", "a reward of 7", "half a reward", "no rows"],
 )
 def test_a_grouped_table_that_cannot_be_is_refused(line):
     pd = pytest.importorskip("pandas")
@@ -144,3 +144,14 @@ def test_a_grouped_table_that_cannot_be_is_refused(line):
     assert wai.pass_at(pd.DataFrame([good, flat])).pass_at_1 == 0.5
     with pytest.raises(wai.RowError, match="data row 1: the line must be counts of one named task"):
         wai.pass_at(pd.DataFrame([good, {**flat, **line}]))
+
+
+def test_lines_of_one_task_are_added_up(tmp_path):
+    pd = pytest.importorskip("pandas")
+    rows = some_rows(5)
+    shards = [wai.task_table(rows[start::3]) for start in range(3)]
+    frame = pd.concat([pd.DataFrame(to_flat(shard)) for shard in shards])
+    assert wai.pass_at(frame).to_dict() == wai.pass_at(rows).to_dict()
+    # sums beyond 64 bits stand there as text
+    frame.astype({name: str for name in frame if frame[name].dtype == object}).to_parquet(tmp_path / "all.parquet")
+    assert wai.compare(tmp_path / "all.parquet", rows).to_dict() == wai.compare(rows, rows).to_dict()
