@@ -17,7 +17,7 @@ from whileai import keys
 from whileai.cli.failures import InputError, flag
 from whileai.errors import RowError, WaiError
 from whileai.progress import progress
-from whileai.readers.containers import sources
+from whileai.readers.containers import files_read, sources
 from whileai.readers.files import files_of
 
 if TYPE_CHECKING:
@@ -141,9 +141,11 @@ class Reading:
         for part in self.parts:
             if str(part.path) == name:
                 return part
-        whole = Part(Path(name), pattern)
-        self.parts[:] = [part for part in self.parts if part.pattern != pattern] + [whole]
-        return whole
+        found = Part(Path(name), pattern)
+        if found.path.is_dir():
+            self.parts[:] = [part for part in self.parts if part.pattern != pattern]
+        self.parts.append(found)
+        return found
 
     def _counted(self, part: Part, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """The rows of one file, with a line on a terminal while they are read."""
@@ -195,16 +197,24 @@ def reading(args: argparse.Namespace, call: str, argument: str, patterns: Sequen
     InputError
         A file named twice: its rows would count twice.
     """
-    files = [(file, pattern) for pattern in patterns for file in files_of(pattern, call)]
+    pairs = getattr(args, "fields_map", None)
+    how = How(getattr(args, "read_format", None), dict(pairs) if pairs else None, getattr(args, "filter", None))
+    files = [(file, pattern) for pattern in patterns for file in _files(pattern, call, how)]
     seen: set[Path] = set()
     for file, _ in files:
         if file.resolve() in seen:
             name = flag(argument, args.command)
             raise InputError(f"{name} must be different files; got '{file}' twice. Its rows would count twice.")
         seen.add(file.resolve())
-    pairs = getattr(args, "fields_map", None)
-    how = How(getattr(args, "read_format", None), dict(pairs) if pairs else None, getattr(args, "filter", None))
     return Reading(call, argument, [Part(file, pattern) for file, pattern in files], args.json, how)
+
+
+def _files(pattern: str, call: str, how: How) -> list[Path]:
+    """The files of a path or pattern; of a folder those that hold something, which their content says."""
+    if not Path(pattern).is_dir():
+        return files_of(pattern, call)
+    with readable(pattern):
+        return files_read(pattern, call, how.format, how.mapped(call))
 
 
 def _batches(rows: Iterator[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:

@@ -66,8 +66,8 @@ def write_parquet(path: Path, lines: Iterable[Mapping[str, Any]], columns: Mappi
         found = ", ".join(f"'c{place}': '{kind}'" for place, kind in enumerate(columns.values()))
         named = ", ".join(f"c{place} AS {_quoted(name)}" for place, name in enumerate(columns))
         source = f"read_json({_literal(text)}, columns = {{{found}}}, format = 'newline_delimited', "
-        source += f"auto_detect = false, maximum_object_size = {max(longest + 1, 1 << 24)}, compression = 'none')"
-        query = f"COPY (SELECT {named} FROM {source}) TO {_literal(temporary)} (FORMAT parquet)"  # noqa: S608 - all quoted
+        source += f"auto_detect = false, maximum_object_size = {max(longest + 1, 1 << 20)}, compression = 'none')"
+        query = f"COPY (SELECT {named} FROM {source}) TO {_literal(temporary)} (FORMAT parquet, ROW_GROUP_SIZE 20480)"  # noqa: S608 - all quoted
         with duckdb.connect() as connection:
             connection.execute("SET enable_progress_bar = false")
             connection.execute(query)

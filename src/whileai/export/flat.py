@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from whileai.errors import ParamError
@@ -12,7 +12,7 @@ from whileai.export.columns import TEXT, flat_types
 from whileai.export.files import plain
 
 
-def flattened(rows: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, str]]:
+def flattened(rows: Sequence[dict[str, Any]]) -> tuple[Iterator[dict[str, Any]], dict[str, str]]:
     """Rows as flat ones: scalars in columns, markers in a struct of numbers, the rest as JSON in ``*_json`` columns.
 
     That is a shape of its own (`load_traces` reads it), so the rows are not stamped as if they were whole.
@@ -32,14 +32,17 @@ def flattened(rows: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], dic
             "write", "the keys of the rows", "different without their case in Parquet", name, "Write .jsonl."
         )
     packed = [key for key, kind in types.items() if kind == "JSON"]
-    flat = []
+    return _flat(rows, packed), columns
+
+
+def _flat(rows: Sequence[dict[str, Any]], packed: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Each row with the values under `packed` as JSON, made when it is written."""
     for row in rows:
         cells = {key: value for key, value in row.items() if key not in packed}
         for key in packed:
             value = row.get(key)
             cells[f"{key}_json"] = None if value is None else json.dumps(value, ensure_ascii=False)
-        flat.append(cells)
-    return flat, columns
+        yield cells
 
 
 def _markers_type(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> str:

@@ -8,11 +8,16 @@ texts, because a short gold, ``5``, stands everywhere by accident.
 
 from __future__ import annotations
 
+import html
 import json
 import re
+import unicodedata
+import urllib.parse
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
 from functools import lru_cache
+from numbers import Number
 from typing import Any
 
 from whileai import keys
@@ -48,6 +53,7 @@ _ANY, _LONG, _LONGER = 1, 4, 8
 _RUN = 16
 
 
+@lru_cache(maxsize=4096)
 def is_privileged(key: Any) -> bool:
     """Whether a key holds privileged content by its name: ``privileged``, or a column made of it."""
     return isinstance(key, str) and key.startswith("privileged") and _PRIVILEGED.fullmatch(key) is not None
@@ -65,7 +71,7 @@ class Secrets:
     def __init__(self, *, reference: bool = True) -> None:
         self.reference = reference
         self.golds: set[str] = set()
-        self.numbers: set[str] = set()
+        self.numbers: dict[Decimal, int] = {}  # each with how many characters it takes to write
         self.hidden: set[str] = set()
         self._golds_in: dict[tuple[str, int], bool] = {}  # texts come again and again: names, ids, reasons
 
@@ -90,8 +96,10 @@ class Secrets:
             return
         for text, _ in _texts(value):
             self.golds |= _ways_to_say(text)
-        for number in _numbers(value):
-            self.numbers |= _spellings(number)
+        for text in [*map(str, _numbers(value)), *(gold for gold in self.golds if len(gold) <= _LONGEST_NUMBER)]:
+            number = _number_of(_fold(text))
+            if number is not None:
+                self.numbers[number] = len(f"{number:f}")
 
     def __bool__(self) -> bool:
         return bool(self.golds or self.numbers or self.hidden)
@@ -123,7 +131,13 @@ class Secrets:
             folded, squeezed = _fold(text), _squeeze(text)
             if any(_quotes(folded, squeezed, gold) for gold in golds):
                 return True
-        return least < _LONG and any(_stands_in(_fold(text), number) for number in self.numbers)
+        written = (found[0] for found in _number.finditer(_fold(text))) if self.numbers else ()
+        return any(self.is_number(part, least) for number in written for part in {number, *number.split(" ")})
+
+    def is_number(self, value: Any, least: int) -> bool:
+        """Whether a value is a gold that is a number of at least `least` characters, however it is written."""
+        number = None if isinstance(value, bool) else _number_of(str(value).casefold())
+        return number is not None and self.numbers.get(number, 0) >= least
 
 
 def _ways_to_say(gold: str) -> set[str]:
@@ -155,6 +169,8 @@ def _decoded(block: Any) -> Any:
 
 def _texts(value: Any, *, is_key: bool = False) -> Iterator[tuple[str, bool]]:
     """Every text in a value, however deep, and whether it is a key."""
+    if isinstance(value, (bytes, bytearray)):
+        value = bytes(value).decode("utf-8", "replace")
     if isinstance(value, str):
         if value.strip():
             yield value, is_key
@@ -167,25 +183,34 @@ def _texts(value: Any, *, is_key: bool = False) -> Iterator[tuple[str, bool]]:
             yield from _texts(item)
     elif hasattr(value, "tolist"):
         yield from _texts(value.tolist())
+    elif not (keys.is_missing(value) or isinstance(value, (bool, Number))):
+        yield str(value), is_key  # a date and the like, as a file would have it
 
 
 def _numbers(value: Any) -> Iterator[Any]:
     """Every number in a value, truth values left out."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, (list, tuple, set, frozenset)):
         for item in value:
             yield from _numbers(item)
-    elif not isinstance(value, (str, bool)) and hasattr(value, "__float__") and not keys.is_missing(value):
+    elif isinstance(value, Number) and not isinstance(value, bool) and not keys.is_missing(value):
         yield value
 
 
-def _spellings(number: Any) -> set[str]:
-    """A number as a text may write it."""
-    found = {str(number), repr(float(number))} if abs(float(number)) < 1e15 else {str(number)}
-    if float(number).is_integer() and abs(float(number)) < 1e15:
-        found |= {str(int(number)), f"{int(number):,}"}
-    return {text.casefold() for text in found}
+#: A number in a folded text: groups of three may stand apart, and a power of ten behind.
+_number = re.compile(r"(?<![\w.])[-+]?\d+(?: \d{3})*(?:\.\d+)?(?:e[-+]?\d{1,3})?(?!\w)")
+#: How long a text may be that is taken for one number.
+_LONGEST_NUMBER = 40
+
+
+def _number_of(text: str) -> Decimal | None:
+    """The number that a folded text is, ``None`` where it is none."""
+    if len(text) > _LONGEST_NUMBER or not _number.fullmatch(text):
+        return None
+    return Decimal(text.replace(" ", ""))
 
 
 _escape = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([nrt])|(.))", re.DOTALL)
@@ -194,6 +219,12 @@ _escape = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([nrt])|(.))", re.DOTALL)
 @lru_cache(maxsize=4096)
 def _fold(text: str) -> str:
     """A text without the differences that quoting makes: escapes, case, spaces, commas inside numbers."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    if "&" in text:
+        text = html.unescape(text)
+    if "%" in text:
+        text = urllib.parse.unquote(text)
     if "\\" in text:
         text = _escape.sub(lambda m: chr(int(m[1], 16)) if m[1] else " " if m[2] else m[3], text)
     return re.sub(r"(?<=\d),(?=\d\d\d)", "", " ".join(text.casefold().split()))
@@ -343,8 +374,12 @@ class _Sweep:
                     kept[name] = clean
             return kept
         if isinstance(value, (list, tuple)):
-            return [self.cleaned(item, least, key) for item in value]
-        if key in _GOLDS and not self.secrets.numbers.isdisjoint({str(value).casefold()}):
+            items = [self.cleaned(item, least, key) for item in value]
+            if any(item == WITHHELD != was for item, was in zip(items, value, strict=True)):
+                # one gone from among several choices would be pointed at
+                return [WITHHELD if isinstance(item, str) else item for item in items]
+            return items
+        if self.secrets.is_number(value, _ANY if key in _GOLDS else least):
             self.found = True
             return None
         return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -203,17 +203,18 @@ def _with_tools(line: dict[str, Any] | str, episode: Episode, made: Format) -> d
 
 def _save(file: Path, made: Format, made_of: _Lines) -> None:
     parquet = kind_of(file) == "parquet"
+    lines: Iterable[dict[str, Any]]
     if made.unit == "whole":
         lines, columns = flattened(made_of.lines) if parquet else (made_of.lines, {})
     else:
         lines, columns = made_of.lines, {}
         if made.even:
-            names = {column: turn_keys(lines, column) for column in made.turns}
-            more = [key for key in ("reference", "tools") if any(key in line for line in lines)]
+            names = {column: turn_keys(made_of.lines, column) for column in made.turns}
+            more = [key for key in ("reference", "tools") if any(key in line for line in made_of.lines)]
             columns = {column: turns_type(held) for column, held in names.items()}
             columns |= (made.columns or {}) | dict.fromkeys(more, TEXT)
-            lines = [even_turns({key: line.get(key) for key in columns}, names) for line in lines]
-            lines = lines if parquet else types_first(lines, made.turns)
+            even = (even_turns({key: line.get(key) for key in columns}, names) for line in made_of.lines)
+            lines = even if parquet else types_first(list(even), made.turns)
     if parquet:
         write_parquet(file, lines, columns)
     else:

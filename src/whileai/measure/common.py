@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from whileai import params
@@ -20,7 +20,10 @@ def check_metric(call: str, where: str, metric: Any, known: Iterable[str]) -> st
 
 
 def table_notes(table: TaskTable, arm: str = "") -> list[Note]:
-    """What is odd about the ids and prompts of a table; `arm` names it where there are two."""
+    """What is odd about the ids and prompts of a table; `arm` names it where there are two.
+
+    What its reader had to say is among it where there is one table; `reading_notes` says that of several.
+    """
     where = f" of {arm}" if arm else ""
     notes = []
     if table.n_id_conflicts:
@@ -29,7 +32,14 @@ def table_notes(table: TaskTable, arm: str = "") -> list[Note]:
     if table.n_prompt_conflicts:
         text = f"one id stands on different prompts in {count(table.n_prompt_conflicts, 'task')}{where}."
         notes.append(Note("prompt_conflict", text, "Give each prompt a task_id of its own."))
-    return [*notes, *fill_notes(table, arm), *table.reading]
+    return [*notes, *fill_notes(table, arm), *(() if arm else table.reading)]
+
+
+def reading_notes(arms: Mapping[str, TaskTable]) -> list[Note]:
+    """What readers of logs had to say of several arms: once where it is said of all, else with the arm's name."""
+    shared = [note for note in next(iter(arms.values())).reading if all(note in of.reading for of in arms.values())]
+    own = [(arm, note) for arm, table in arms.items() for note in table.reading if note not in shared]
+    return [*shared, *(Note(note.code, f"{arm}: {note.text}", note.fix) for arm, note in own)]
 
 
 def fill_notes(table: TaskTable, arm: str = "") -> list[Note]:

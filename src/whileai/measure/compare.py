@@ -113,12 +113,15 @@ def compare(
         check_key("compare", name, path, {"before": before, "after": after})
     if gold is not None:
         check_key("compare", "gold", gold, {"before": before, "after": after})
+    said: list[tuple[Note, ...]] = [(), ()]
     if by is not None or gold is not None:
-        before, after = as_list(before, "compare", "before"), as_list(after, "compare", "after")
+        before, said[0] = _listed(before, "before")
+        after, said[1] = _listed(after, "after")
     read = [_read(data, arm, list(paths.values())) for data, arm in ((before, "before"), (after, "after"))]
     for name, path in paths.items():
         check_found("compare", name, path, [labels[path] for _, labels in read], [before, after])
-    arms = Arms(read[0][0], read[1][0])
+    tables = [replace(table, reading=told or table.reading) for (table, _), told in zip(read, said, strict=True)]
+    arms = Arms(tables[0], tables[1])
     notes: list[Note] = []
     if cluster is not None:
         grouping = shared_grouping(read[0][1][cluster], read[1][1][cluster], arms.lines)
@@ -136,14 +139,23 @@ def compare(
     asked.check(arms)
     corrected = None
     if gold is not None:
-        corrected, said = corrected_of(arms, (before, after), gold, target, level)
-        notes += said
+        corrected, about = corrected_of(arms, (before, after), gold, target, level)
+        notes += about
     if by is None:
         return _compared(arms, asked, {}, notes, corrected)
     labels = read[0][1][by], read[1][1][by]
     lower = target in asked.lower
     found = sliced(arms, labels, (before, after), target=target, lower=lower, level=level)
     return _compared(arms, asked, found.deltas, [*found.notes, *notes], corrected)
+
+
+def _listed(data: Any, arm: str) -> tuple[list[dict[str, Any]], tuple[Note, ...]]:
+    """The rows of an arm in a list, and what a reader of logs has to say of them."""
+    from whileai.readers.logs.tally import Counts, reader_notes
+
+    counts = Counts()
+    rows = as_list(data, "compare", arm, counts)
+    return rows, tuple(reader_notes(counts.tally()))
 
 
 def _read(data: Any, arm: str, paths: Sequence[str]) -> tuple[TaskTable, dict[str, Labels]]:

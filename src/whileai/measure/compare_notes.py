@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from whileai.measure.common import RATES, table_notes, unjudged_note
+from whileai.measure.common import RATES, reading_notes, table_notes, unjudged_note
 from whileai.measure.comparison import Comparison
 from whileai.measure.paired import Arms, Pairs
 from whileai.result import Note
@@ -37,6 +37,7 @@ def comparison_notes(result: Comparison, arms: Arms, runs: int | None, groups: S
     for table, arm in ((a, "before"), (b, "after")):
         notes.append(unjudged_note(int(table.n_unjudged.sum()), table.n_rows, f" of {arm}"))
         notes += table_notes(table, arm)
+    notes += reading_notes({"before": a, "after": b})
     if result.delta is not None:
         notes += _floor_notes(result, runs)
     notes += _marker_notes(result, a, b)

@@ -9,7 +9,7 @@ from typing import Any
 
 from whileai import params
 from whileai.errors import ParamError
-from whileai.measure.common import RATES, check_metric, table_notes, unjudged_note
+from whileai.measure.common import RATES, check_metric, reading_notes, table_notes, unjudged_note
 from whileai.readers.containers import is_data
 from whileai.result import Block, Headline, Interval, Note, Plot, Result, Table
 from whileai.result import digits as d
@@ -253,6 +253,7 @@ def _notes(result: EvalVariance, tables: Sequence[TaskTable], main: RunSpread | 
         where = f"run {i + 1}"
         notes.append(unjudged_note(int(table.n_unjudged.sum()), table.n_rows, f" of {where}"))
         notes += table_notes(table, where)
+    notes += reading_notes({f"run {i + 1}": table for i, table in enumerate(tables)})
     return [note for note in notes if note is not None]
 
 

@@ -12,7 +12,7 @@ from whileai.errors import ParamError, sentence
 from whileai.readers.columns import holds_lists, relation_of
 from whileai.readers.completions import one_each
 from whileai.readers.content import FORMATS
-from whileai.readers.files import connected, file_rows, files_of
+from whileai.readers.files import connected, file_rows, files_below, files_of
 from whileai.readers.objects import is_data, rows_of_object
 
 if TYPE_CHECKING:
@@ -20,12 +20,16 @@ if TYPE_CHECKING:
     from whileai.readers.logs.registry import Reader
     from whileai.readers.logs.tally import Counts
 
-__all__ = ["as_list", "has_log", "hold_several", "is_data", "not_a_row", "sources"]
+__all__ = ["as_list", "files_read", "has_log", "hold_several", "is_data", "not_a_row", "sources"]
 
 
-def as_list(data: Any, call: str, argument: str) -> list[dict[str, Any]]:
-    """All rows of `data` in a list; a list of dicts comes back as it is, unless a row has several completions."""
-    rows = data if isinstance(data, list) else [row for _, batch in sources(data, call, argument) for row in batch]
+def as_list(data: Any, call: str, argument: str, counts: Counts | None = None) -> list[dict[str, Any]]:
+    """All rows of `data` in a list; a list of dicts comes back as it is, unless a row has several completions.
+
+    `counts` takes what is passed over, and what a reader of logs has to say.
+    """
+    parts = () if isinstance(data, list) else sources(data, call, argument, counts=counts)
+    rows = data if isinstance(data, list) else [row for _, batch in parts for row in batch]
     if not {dict}.issuperset(map(type, rows)):
         for index, row in enumerate(rows):
             if not isinstance(row, Mapping):
@@ -163,7 +167,7 @@ def _readers(
         whole = registry.recognise(text, format if format != registry.PLAIN else None, call=call)
         if whole is not None:
             return [(Path(text), whole)]
-        files = _of_use(files_of(data, call), call, format, names, counts)
+        files = _of_use(Path(text), call, format, names, counts)
     files = files_of(data, call) if files is None else files
     readers = registry.recognise_all(files, format, call=call, fields=names)
     if fields is not None and format is None:  # the map names the columns as they stand
@@ -171,32 +175,49 @@ def _readers(
     return list(zip(files, readers, strict=True))
 
 
+def files_read(
+    data: str | os.PathLike[str], call: str, format: str | None = None, fields: Fields | None = None
+) -> list[Path]:
+    """The files that `sources` reads of a path or pattern; a folder that is one log is itself the only one."""
+    return [file for file, _ in _readers(data, call, format, fields, None)]
+
+
 def has_log(data: str | os.PathLike[str], call: str) -> bool:
     """Whether any file that a path names is a log."""
     return any(reader is not None for _, reader in _readers(data, call, None, None, None))
 
 
-def _of_use(
-    files: list[Path], call: str, format: str | None, names: frozenset[str], counts: Counts | None
-) -> list[Path]:
-    """The files of a folder without those that are neither rows nor logs; all of them where none is."""
-    from whileai.readers.logs import registry
+def _of_use(folder: Path, call: str, format: str | None, names: frozenset[str], counts: Counts | None) -> list[Path]:
+    """The files of a folder without those that are neither rows nor logs; all of them where none is.
 
-    found = []
+    Where no file right in it has rows, as beside a summary or a listing of what lies deeper, all below are looked at.
+    """
+    files = files_of(folder, call)
+    found, any_rows = _known(files, call, format, names)
+    if not any_rows and len(below := files_below(folder)) > len(files):
+        files = below
+        found, _ = _known(files, call, format, names)
+    if not found:
+        return files
+    if len(found) < len(files) and counts is not None:
+        counts.skip("file that is neither rows nor a log", len(files) - len(found))
+    return found
+
+
+def _known(files: list[Path], call: str, format: str | None, names: frozenset[str]) -> tuple[list[Path], bool]:
+    """The files that are rows, logs, or known to lie beside logs, and whether any has rows."""
+    from whileai.readers.logs import registry
+    from whileai.readers.logs.base import Companion
+
+    found, any_rows = [], False
     for file in files:
         try:
-            registry.recognise(file, format, call=call, alone=False, fields=names)
+            reader = registry.recognise(file, format, call=call, alone=False, fields=names)
         except ParamError:
             continue
         found.append(file)
-    left = len(files) - len(found)
-    if not found:
-        return files
-    if left and counts is not None:
-        counts.skip(
-            "file that is neither rows nor a log" if left == 1 else "files that are neither rows nor logs", left
-        )
-    return found
+        any_rows = any_rows or reader is None or not isinstance(reader.format, Companion)
+    return found, any_rows
 
 
 #: Kinds of files whose columns a field map may name itself.

@@ -16,7 +16,7 @@ from whileai.readers.content import FORMATS, kind_of, kind_of_name
 if TYPE_CHECKING:
     from whileai.readers.logs.tally import Counts
 
-__all__ = ["file_rows", "files_of", "kind_of", "kind_of_name", "parquet_rows", "relation_rows"]
+__all__ = ["file_rows", "files_below", "files_of", "kind_of", "kind_of_name", "parquet_rows", "relation_rows"]
 
 #: Suffixes of logs that are no names of files of rows; a folder is searched for these too.
 LOG_SUFFIXES = (".eval",)
@@ -32,7 +32,7 @@ def files_of(path: str | os.PathLike[str], call: str) -> list[Path]:
     if text and _exists(direct.is_file):
         return [direct]
     if text and _exists(direct.is_dir):
-        found = _listed(direct.iterdir()) or _listed(direct.rglob("*"))
+        found = _listed(direct.iterdir()) or files_below(direct)
         if found:
             return found
         raise FileNotFoundError(f"{call}: no file of rows lies in the folder {text!r}.")
@@ -43,6 +43,11 @@ def files_of(path: str | os.PathLike[str], call: str) -> list[Path]:
     what = "file matches" if glob.has_magic(text) else "file is named"
     folder = "its" if direct.is_absolute() else "the current"
     raise FileNotFoundError(f"{call}: no {what} {shown(text)} in {folder} folder.")
+
+
+def files_below(folder: Path) -> list[Path]:
+    """The files of rows and logs in a folder and in those below it, in the order of their paths."""
+    return _listed(folder.rglob("*"))
 
 
 def _listed(entries: Iterator[Path]) -> list[Path]:

@@ -46,8 +46,8 @@ class TraceReport(Result):
         Entries of the source, and the rows made of them.
     shapes : dict of str to int
         Rows of each shape: ``ours``, ``engine``, ``platform``, ``telemetry``, ``columns``, ``messages``, ``exchange``
-        (a request beside its response), ``sharegpt``, ``responses``, ``blocks`` (content blocks with tool use) or
-        ``loose``.
+        (a request beside its response, or a prompt beside its completion), ``sharegpt``, ``responses``, ``blocks``
+        (content blocks with tool use) or ``loose``.
     dropped : dict of str to int
         Entries left out, by reason: ``no_conversation``, an entry without a prompt, a turn, a step and a reply.
     odd : dict of str to int
@@ -111,8 +111,8 @@ def load_traces(source: Any) -> Traces:
         Anything that counts as data: a list of dicts, a file or glob, a frame. Its entries may be rows of ours, from
         the engine, training rows (``messages``), pulls from a platform (``tool_trace``), ingested telemetry
         (``conversation_id``), flat rows with ``*_json`` columns, ShareGPT (``conversations``), response items
-        (``input`` and ``output``), turns of content blocks with ``tool_use`` and ``tool_result``, or a request beside
-        its response. Shapes may be mixed.
+        (``input`` and ``output``), turns of content blocks with ``tool_use`` and ``tool_result``, a request beside its
+        response, or a prompt beside the turns of its ``completion``. Shapes may be mixed.
 
     Returns
     -------

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import Any
+from typing import Any, TypeGuard
 
 from whileai import keys
 from whileai.simulations._chat import as_json_text, calls_of, chat_turns
@@ -31,13 +31,15 @@ def to_messages(row: dict[str, Any], seen: Counter[str]) -> None:
     ----------
     seen : Counter
         Counts the dialect of the row: ``sharegpt``, ``responses``, ``blocks`` (content blocks), ``exchange`` (a request
-        beside its response).
+        beside its response, a prompt beside the turns of its completion).
     """
     _join_exchange(row, seen)
     if keys.is_missing(row.get("messages")):
         _from_sharegpt(row, seen)
     if keys.is_missing(row.get("messages")):
         _from_responses(row, seen)
+    if keys.is_missing(row.get("messages")):
+        _from_completion(row, seen)
     messages = row.get("messages")
     found: Counter[str] = Counter()
     if all_dicts(messages) and messages:
@@ -148,6 +150,20 @@ def _from_responses(row: dict[str, Any], seen: Counter[str]) -> None:
     for key in ("input", "output"):
         row.pop(key, None)
     _open_with_instructions(row, _INSTRUCTIONS)
+
+
+def _from_completion(row: dict[str, Any], seen: Counter[str]) -> None:
+    """A prompt, a text or turns, and the turns of its completion beside it, as trainers have them."""
+    prompt, completion = row.get("prompt"), row.get("completion")
+    opening = [{"role": "user", "content": prompt}] if isinstance(prompt, str) and prompt else prompt
+    if keys.is_missing(row.get("final_text")) and _are_turns(opening) and _are_turns(completion):
+        seen["exchange"] += 1
+        row["messages"] = [*opening, *completion]
+        del row["prompt"], row["completion"]
+
+
+def _are_turns(value: Any) -> TypeGuard[list[dict[str, Any]]]:
+    return all_dicts(value) and bool(value) and all(isinstance(turn.get("role"), str) for turn in value)
 
 
 def _are_items(value: Any) -> bool:

@@ -47,3 +47,15 @@ def test_what_is_misspelt(folder, args, said):
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_files_of_a_folder_are_those_that_hold_something(folder):
+    (folder / "deep").mkdir()
+    (folder / "deep" / "settings.json").write_text('{"temperature": 1}')
+    (folder / "deep" / "run").mkdir()
+    for name in ("a.jsonl", "b.jsonl"):
+        (folder / "deep" / "run" / name).write_text('{"task_id": 1, "reward": 1}\n')
+    done = run("pass-at", "deep", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    inputs = json.loads(done.stdout)["inputs"]
+    assert [(entry["path"], entry["rows"]) for entry in inputs] == [("deep/run/a.jsonl", 1), ("deep/run/b.jsonl", 1)]

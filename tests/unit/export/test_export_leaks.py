@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import copy
+import datetime as dt
+import decimal
 import gzip
 import json
 import subprocess
 
+import numpy as np
 import pytest
 from backports import zstd
 
@@ -294,3 +297,62 @@ def test_a_hash_does_not_give_the_gold_away(tmp_path):
         wai.write([row], tmp_path / "out.jsonl", format="every-eval-ever")
         lines.append((tmp_path / "out.jsonl").read_bytes())
     assert lines[0] == lines[1]
+
+
+@pytest.mark.parametrize(
+    ("gold", "quotes"),
+    [
+        (73310042, ["73310042", "73,310,042", "73 310 042", "73310042.0", "7.3310042e7", "gold=73310042;"]),
+        (2718.2818, ["2718.2818", "2,718.2818"]),
+        (decimal.Decimal("2718.2818"), ["is 2718.2818."]),
+        ("73310042", ["73,310,042", "73310042.00"]),
+        ("caf\u00e9 noir 77", ["cafe\u0301 noir 77", "\uff23\uff21\uff26\u00c9 noir 77"]),
+        ("zq-gold-7f3a9c81", ["zq&#45;gold&#45;7f3a9c81", "zq%2Dgold%2D7f3a9c81", "zq-gold\u200b-7f3a9c81"]),
+        (b"zq-gold-bytes", ["zq-gold-bytes"]),
+        (dt.date(2031, 7, 9), ["2031-07-09"]),
+        (np.array(["zq-gold-aa", "zq-gold-bb"]), ["not zq-gold-bb"]),
+        (np.array([73310042, 5]), ["73310042"]),
+    ],
+)
+def test_a_gold_of_any_type_is_found_however_it_is_written(gold, quotes, tmp_path):
+    for quote in quotes:
+        row = {
+            "task_id": "t", "prompt": "q", "final_text": "a", "reward": 0, "spec_id": f"spec {quote}",
+            "reason": quote, "lineage": {"note": [quote]}, "metadata": {"hint": quote, "level": 3}, "error": quote,
+            "markers": {f"has {quote}": 1.0, "chars": 2.0}, "privileged": {"reference": gold},
+        }  # fmt: skip
+        for name in ("rows", "every-eval-ever"):
+            wai.write([row], tmp_path / "out.jsonl", format=name)
+            assert quote not in "".join(walked(json.loads((tmp_path / "out.jsonl").read_text())))
+        kept = wai.write([row], tmp_path / "out.jsonl") and wai.read(tmp_path / "out.jsonl")[0]
+        assert (kept["metadata"], kept["markers"]) == ({"hint": "[withheld]", "level": 3}, {"chars": 2.0})
+
+
+def walked(value):
+    """Every key and text in a value."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield f"{key}\n"
+            yield from walked(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from walked(item)
+    else:
+        yield f"{value}\n"
+
+
+def test_a_number_that_is_the_gold_goes_and_others_stay(tmp_path):
+    row = {"task_id": "t", "prompt": "q", "final_text": "a", "reward": 0, "privileged": {"reference": "#### 31415"}}
+    row |= {"metadata": {"target": 31415.0, "value": 31415, "n": 3, "other": 31416, "is": True}, "n_tokens": 31415}
+    wai.write([row], tmp_path / "out.jsonl")
+    written = wai.read(tmp_path / "out.jsonl")[0]
+    assert written["metadata"] == {"value": None, "n": 3, "other": 31416, "is": True}
+    assert written["n_tokens"] == 31415
+
+
+def test_a_choice_that_is_withheld_is_not_pointed_at(tmp_path):
+    row = {"task_id": "t", "prompt": "q", "final_text": "a", "reward": 0, "privileged": {"reference": "horse"}}
+    row |= {"options": ["ox", "horse", "mouse"], "counts": [1, 2]}
+    wai.write([row], tmp_path / "out.jsonl")
+    written = wai.read(tmp_path / "out.jsonl")[0]
+    assert (written["options"], written["counts"]) == (["[withheld]"] * 3, [1, 2])

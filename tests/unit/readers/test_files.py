@@ -250,3 +250,12 @@ def test_a_folder_of_folders(tmp_path):
         path.parent.mkdir()
         path.write_bytes(lines(ROWS[i : i + 1]))
     assert wai.read(tmp_path) == ROWS
+
+
+def test_a_folder_whose_own_files_hold_no_rows_is_looked_through_below(tmp_path):
+    (tmp_path / "settings.json").write_text('{"temperature": 1}')
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "rows.jsonl").write_bytes(lines(ROWS))
+    rows = wai.read(tmp_path)
+    assert rows == ROWS
+    assert rows.report.skipped == {"file that is neither rows nor a log": 1}

@@ -397,3 +397,25 @@ def test_other_archives_and_objects_are_no_inspect_logs(tmp_path):
         (tmp_path / "other.json").write_text(json.dumps(other))
         with pytest.raises(wai.ParamError, match="It looks like a JSON object"):
             wai.read(tmp_path / "other.json")
+
+
+def test_samples_before_a_hole_in_an_archive_are_read_from_their_summaries(runs, tmp_path):
+    data = Path(runs["eval"]["file"]).read_bytes()
+    with zipfile.ZipFile(runs["eval"]["file"]) as archive:
+        first = min(info.header_offset for info in archive.infolist() if info.filename.startswith("samples/"))
+    path = tmp_path / "lost.eval"
+    path.write_bytes(data[: first + 60] + data[2 * first + 120 :])  # what the archive lists now lies before its start
+    rows = wai.read(path)
+    assert len(rows) == 12
+    assert "only_summary" in [note.code for note in rows.report.notes]
+    assert wai.pass_at(path).pass_at_1 == wai.pass_at(runs["eval"]["file"]).pass_at_1
+
+
+def test_what_both_logs_say_is_said_once_and_else_with_the_arm(runs):
+    both = wai.compare(runs["eval"]["file"], runs["json"]["file"])
+    sliced = wai.compare(runs["eval"]["file"], runs["json"]["file"], by="metadata.passage")
+    for result in (both, sliced):
+        assert [note.code for note in result.notes].count("scorer_chosen") == 1
+    one = wai.compare(runs["eval"]["file"], wai.read(runs["eval"]["file"]), by="metadata.passage")
+    (note,) = [note for note in one.notes if note.code == "scorer_chosen"]
+    assert note.text.startswith("before: scorer match was read; ")

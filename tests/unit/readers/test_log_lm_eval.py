@@ -256,3 +256,53 @@ def test_a_metric_that_only_later_lines_name(tmp_path):
     lines = [line(i, "a", right=1.0) for i in range(30)] + [line(i, "b", exact=i % 2) for i in range(30)]
     rows = wai.read(log(tmp_path, lines), filter="b")
     assert [row["reward"] for row in rows] == [i % 2 for i in range(30)]
+
+
+@pytest.mark.parametrize(
+    ("target", "doc", "gold"),
+    [
+        ("['3', '3.0']", {"golds": ["3", "3.0"]}, ["3", "3.0"]),
+        ("[3, 4]", {"golds": [3, 4]}, ["3", "4"]),
+        ("['a', 'b']", {}, ["a", "b"]),
+        ("['a', 'b']", {"answer": "['a', 'b']"}, "['a', 'b']"),
+        ("[3, 4]", {"answer": "[3, 4]"}, "[3, 4]"),
+        ('["a"]', {}, '["a"]'),
+        ("[a, b]", {}, "[a, b]"),
+        ("[", {}, "["),
+    ],
+)
+def test_several_golds_are_a_list_though_the_log_has_its_text(tmp_path, target, doc, gold):
+    (row,) = wai.read(log(tmp_path, [{**line(), "target": target, "doc": doc}]))
+    assert row["privileged"] == {"reference": gold}
+
+
+@pytest.mark.parametrize("resps", [[], None, "x", [[]], [None], {}])
+@pytest.mark.parametrize("arguments", [{}, None, [], {"gen_args_0": 1}])
+def test_a_document_without_a_readable_response_has_an_empty_reply(tmp_path, resps, arguments):
+    rows = wai.read(log(tmp_path, [{**line(), "resps": resps, "arguments": arguments}, line(1)]))
+    assert [(row["task_id"], row["reward"]) for row in rows if row["final_text"] == "4"] == [("1", 1)]
+
+
+def test_metrics_of_repeats_are_all_said_to_be_markers(tmp_path):
+    several = {**line(**{"pass@2": 0.5, "pass@4": 1.0}), "resps": [["a", "b", "c", "d"]]}
+    (note,) = wai.read(log(tmp_path, [several])).report.notes
+    assert note.text == (
+        "1 document has several completions and one verdict, on what the filter made of them; each completion is left "
+        "unjudged, and pass@2 and pass@4 are markers."
+    )
+
+
+def test_models_that_are_read_as_one_are_named(tmp_path):
+    for model in ("small", "large"):
+        (tmp_path / model).mkdir()
+        log(tmp_path / model, [line(), line(1)], "samples_sums_2026-02-01T10-00-00.000000.jsonl")
+    (tmp_path / "notes.json").write_text('{"temperature": 1}')  # lies above, and is no log
+    rows = wai.read(tmp_path)
+    assert [(row["model"], row["task_id"]) for row in rows] == [(m, i) for m in ("large", "small") for i in "01"]
+    assert rows.report.skipped == {"file that is neither rows nor a log": 1}
+    (note,) = wai.pass_at(tmp_path).notes[1:2]
+    assert str(note) == (
+        "note models_mixed: completions of 2 models are read as one: large, small. Read the logs of each alone to "
+        "compare them."
+    )
+    assert "model" not in wai.read(tmp_path / "small")[0]

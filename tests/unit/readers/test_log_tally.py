@@ -7,7 +7,7 @@ import json
 import pytest
 
 import whileai as wai
-from whileai.readers.logs.tally import Counts, Rows, Tally, reader_notes
+from whileai.readers.logs.tally import Counts, Rows, Tally, reader_notes, skipped_text
 
 ROWS = [
     {"task_id": "a", "reward": 0}, {"task_id": "a", "reward": 0.5}, {"task_id": "a", "reward": float("nan")},
@@ -89,3 +89,25 @@ def test_what_a_measurement_says_of_the_logs_it_read():
         f"note log_errors: {failed} Run them again, or count them yourself.",
         "note odd: it is odd.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("reason", "one", "two"),
+    [
+        ("lines that are no JSON object", "1 line that is no JSON object", "2 lines that are no JSON object"),
+        ("entries that are no JSON", "1 entry that is no JSON", "2 entries that are no JSON"),
+        ("lines that stand there twice", "1 line that stands there twice", "2 lines that stand there twice"),
+        ("samples that were run again", "1 sample that was run again", "2 samples that were run again"),
+        ("instances without a report", "1 instance without a report", "2 instances without a report"),
+        ("torn last line", "1 torn last line", "2 torn last lines"),
+        ("torn end of the file", "1 torn end of the file", "2 torn ends of files"),
+        ("file that is a summary", "1 file that is a summary", "2 files that are each a summary"),
+        (
+            "file that is neither rows nor a log",
+            "1 file that is neither rows nor a log",
+            "2 files that are neither rows nor logs",
+        ),
+    ],
+)
+def test_what_was_skipped_is_said_in_words_that_fit_the_number(reason, one, two):
+    assert (skipped_text({reason: 1}), skipped_text({reason: 2})) == (one, two)

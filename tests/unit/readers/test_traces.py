@@ -322,3 +322,24 @@ def test_traces_are_measured_and_written_like_rows(tmp_path):
     for line in wai.read(tmp_path / "a.jsonl"):
         assert [turn["role"] for turn in line["messages"]] == ["user", "assistant", "tool", "assistant"]
         assert line["messages"][2]["tool_call_id"] == line["messages"][1]["tool_calls"][0]["id"]
+
+
+@pytest.mark.parametrize("prompt", ["2 + 3?", [{"role": "user", "content": "2 + 3?"}]])
+def test_a_prompt_beside_the_turns_of_its_completion(prompt):
+    call = {"id": "c", "type": "function", "function": {"name": "add", "arguments": "{}"}}
+    turns = [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "5"},
+        {"role": "assistant", "content": "It is 5."},
+    ]
+    traces = wai.load_traces([{"prompt": prompt, "completion": turns, "label": True}])
+    (row,) = traces
+    assert (row["prompt"], row["final_text"], row["label"]) == ("2 + 3?", "It is 5.", True)
+    assert row["messages"] == [{"role": "user", "content": "2 + 3?"}, *turns]
+    assert traces.report.shapes == {"exchange": 1}
+    assert list(wai.load_traces(traces)) == list(traces)
+
+
+def test_a_completion_that_is_no_list_of_turns_stays_as_it_is():
+    (row,) = wai.load_traces([{"prompt": "def f():", "completion": "    return 1"}])
+    assert row["completion"] == "    return 1"

@@ -29,6 +29,8 @@ class Format(abc.ABC):
 
     name: str
     what: str
+    #: Whether the folder of a log is named for the model, which the log itself does not say.
+    model_is_folder = False
 
     @abc.abstractmethod
     def sniff(self, head: Head) -> bool:

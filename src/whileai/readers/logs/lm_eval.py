@@ -32,6 +32,7 @@ class LmEvalSamples(Format):
 
     name = "lm-eval"
     what = "a file of lm-eval samples"
+    model_is_folder = True
 
     def sniff(self, head: Head) -> bool:
         """Documents with responses."""
@@ -79,7 +80,7 @@ class _Reading:
         self.filter, self.metric = self._chosen()
         self.survey = self.surveys.get(self.filter, Survey())
         self.seen: set[tuple[str, str]] = set()
-        self.n_repeated = self.n_odd = 0
+        self.n_repeated = self.n_single = self.n_odd = 0
 
     def _look_through(self) -> None:
         """Take every line's verdicts into the survey of its filter; what is skipped is counted later.
@@ -137,6 +138,7 @@ class _Reading:
         verdicts = {name: self.survey.verdict(name, line[name]) for name in _metrics(line)}
         verdict = verdicts.get(self.metric or "", UNSCORED)
         self.n_odd += verdict.status == INVALID.status and not several
+        self.n_single += not several
         if several:
             self.n_repeated += 1
             verdict = UNSCORED
@@ -176,18 +178,20 @@ class _Reading:
             text = f"filter {self.filter} was read ({count(self.n_lines[self.filter], 'line')}), and not "
             log.note("filter_chosen", f"{text}{', '.join(others)}: the same documents.", "Choose with filter=.")
         rest = [name for name in self.survey.seen if name != metric]
-        if metric is not None and rest and log.choice is None and self.survey.seen[metric].n_rewards:
-            text = f"metric {metric} is the reward, {', '.join(rest[:6])} beside it {'is' if len(rest) == 1 else 'are'}"
-            log.note("metric_chosen", f"{text} kept as markers.", "Choose with filter=.")
+        if metric is not None and rest and log.choice is None and self.n_single and self.survey.seen[metric].n_rewards:
+            kept = "is kept as a marker" if len(rest) == 1 else "are kept as markers"
+            text = f"metric {metric} is the reward, {', '.join(rest[:6])} beside it {kept}."
+            log.note("metric_chosen", text, "Choose with filter=.")
         if self.n_odd:
             text = f"{metric} is no reward in [0, 1] on {count(self.n_odd, 'document')}."
             log.note("score_no_reward", text, "Numbers are markers of that name; the documents are unscored.")
         if self.n_repeated:
-            verb = "has" if self.n_repeated == 1 else "have"
+            verb, names = "has" if self.n_repeated == 1 else "have", list(self.survey.seen)[:6]
             text = (
                 f"{count(self.n_repeated, 'document')} {verb} several completions and one verdict, on what the filter "
             )
-            text += f"made of them; each completion is left unjudged, and {metric} is a marker."
+            named = f"{' and '.join(names)} {'is a marker' if len(names) == 1 else 'are markers'}"
+            text += f"made of them; each completion is left unjudged, and {named}."
             log.note("repeats_unjudged", text, "Judge each with wai.grade(rows, verifier).")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 from collections.abc import Mapping
@@ -41,7 +42,7 @@ def answers_of(line: Mapping[str, Any]) -> Answers:
         return Answers([text if isinstance(text, str) else json.dumps(text) for text in repeats], [], is_free=True)
     choices = [second for _, second in arguments if isinstance(second, str)]
     scores = [_likelihood(request) for request in requests]
-    if len(choices) != len(requests) or any(math.isnan(score) for score in scores):
+    if not choices or len(choices) != len(requests) or any(math.isnan(score) for score in scores):
         return Answers([""], [])
     if len(choices) == 1:  # the likelihood of one given text: whether it would have been written, not what was
         return Answers([choices[0].strip() if _is_greedy(first) else ""], choices)
@@ -122,11 +123,30 @@ def gold_of(line: Mapping[str, Any], answers: Answers) -> Any:
         place = _place(target)
         if place is not None and place < len(answers.of_choices):
             return answers.of_choices[place]
-    if target not in (None, "", []):
-        return target if isinstance(target, (str, list)) else str(target)
     doc = line.get("doc")
+    if target not in (None, "", []):
+        return _listed(target, doc) if isinstance(target, str) else target if isinstance(target, list) else str(target)
     found = [doc[name] for name in GOLD_NAMES if doc.get(name) not in (None, "")] if isinstance(doc, Mapping) else []
     return found[0] if found else None
+
+
+def _listed(target: str, doc: Any) -> str | list[str]:
+    """A target, of several golds the list of them, which lm-eval writes as the text that Python prints.
+
+    It is one where the document has such a list, or where it reads as texts and the document has no such text.
+    """
+    if not (target.startswith("[") and target.endswith("]")):
+        return target
+    values = list(doc.values()) if isinstance(doc, Mapping) else []
+    for value in values:
+        if isinstance(value, list) and value and str(value) == target:
+            return [gold if isinstance(gold, str) else str(gold) for gold in value]
+    try:
+        golds = ast.literal_eval(target)
+    except (MemoryError, RecursionError, SyntaxError, ValueError):
+        return target
+    texts = isinstance(golds, list) and golds and all(isinstance(gold, str) for gold in golds)
+    return golds if texts and str(golds) == target and target not in values else target
 
 
 def _place(target: Any) -> int | None:

@@ -75,6 +75,8 @@ class Archive:
     def open(self, name: str) -> Any:
         """The bytes of a member as a file."""
         info = self._zip.getinfo(name)
+        if info.header_offset < 0:  # where bytes in the middle are gone
+            raise BrokenArchive(f"no member {name!r} where the archive says it is")
         if info.compress_type != METHOD_ZSTD:
             return self._zip.open(info)
         self._file.seek(info.header_offset)

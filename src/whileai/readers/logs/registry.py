@@ -116,6 +116,8 @@ class Reader:
         The eval that the log is of, where it says so.
     prefix : str
         Goes before every task id, for logs of several evals that are read as one.
+    model : str or None
+        The model that the log is of, where its rows do not say so.
     """
 
     def __init__(self, format: Format, head: Head) -> None:
@@ -124,6 +126,7 @@ class Reader:
         self.path = head.path
         self.eval_name = format.eval_name(head)
         self.prefix = ""
+        self.model: str | None = None
         self.counts = Counts()
 
     def rows(
@@ -147,6 +150,8 @@ class Reader:
         for row in self.format.read(log):
             if self.prefix:
                 row["task_id"] = f"{self.prefix}{row['task_id']}"
+            if self.model:
+                row.setdefault("model", self.model)
             log.counts.add(row)
             yield row
 
@@ -231,6 +236,10 @@ def recognise_all(
     if len({(reader.format.name, reader.eval_name) for reader in logs}) > 1:
         for reader in logs:
             reader.prefix = f"{reader.eval_name or reader.path.stem}/"
+    folders = {reader.path.parent for reader in logs if reader.format.model_is_folder}
+    if len(folders) > 1:
+        for reader in logs:
+            reader.model = reader.path.parent.name if reader.format.model_is_folder else None
     return readers
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -68,8 +69,7 @@ class Tally(Result):
         parts.append(count(self.timeouts, "time-out"))
         blocks: list[Block] = [Headline(f"{rows} | {' | '.join(parts)}")]
         if self.skipped:
-            reasons = ", ".join(f"{n:,} {reason}" for reason, n in self.skipped.items())
-            blocks.append(Line(f"skipped {self.n_skipped:,}: {reasons}"))
+            blocks.append(Line(f"skipped {self.n_skipped:,}: {skipped_text(self.skipped)}"))
         return [*blocks, *self.notes]
 
 
@@ -105,11 +105,15 @@ class Counts:
         self.kinds: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
         self.notes: dict[str, Note] = {}
+        self.models: dict[str, None] = {}
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Count one row by what its verdict is."""
         task = row.get("task_id")
         self.tasks[task if type(task) is str else task_of(row)] += 1
+        model = row.get("model")
+        if model.__class__ is str and model not in self.models:
+            self.models[model] = None
         if not is_missing(row.get("reward")):
             self.kinds["scored"] += 1
         else:
@@ -131,11 +135,17 @@ class Counts:
         ):  # fmt: skip
             mine.update(theirs)
         self.tasks.update(other.tasks)
+        self.models |= other.models
         self.notes = {**self.notes, **{key: note for key, note in other.notes.items() if key not in self.notes}}
 
     def tally(self) -> Tally:
         """What was counted so far."""
         sizes = self.tasks.values()
+        notes = list(self.notes.values())
+        if len(self.models) > 1 and self.formats:
+            named = ", ".join(list(self.models)[:4]) + (", ..." if len(self.models) > 4 else "")
+            text = f"completions of {len(self.models):,} models are read as one: {named}."
+            notes.append(Note("models_mixed", text, "Read the logs of each alone to compare them."))
         return Tally(
             formats=dict(self.formats),
             n_rows=sum(sizes),
@@ -146,16 +156,45 @@ class Counts:
             errors=self.kinds["error"],
             timeouts=self.kinds["timeout"],
             skipped=dict(self.skipped),
-            notes=tuple(self.notes.values()),
+            notes=tuple(notes),
         )
+
+
+def skipped_text(skipped: Mapping[str, int]) -> str:
+    """What was skipped and how often, in words that fit the numbers.
+
+    Examples
+    --------
+    >>> skipped_text({"lines that are no JSON": 1, "torn last line": 2, "file that is a listing of Inspect logs": 3})
+    '1 line that is no JSON, 2 torn last lines, 3 files that are each a listing of Inspect logs'
+    """
+    return ", ".join(f"{n:,} {_inflected(reason, one=n == 1)}" for reason, n in skipped.items())
+
+
+#: The verb after "that" in the plural -> in the singular; a file is counted in the singular, so here too.
+_VERBS = {"are": "is", "stand": "stands", "were": "was"}
+
+
+def _inflected(reason: str, *, one: bool) -> str:
+    """A reason as it reads after a number, whichever number it was written for."""
+    noun, _, rest = reason.partition(" ")
+    if one and noun not in ("torn", "file"):
+        verb = re.match(r"that (are|stand|were)\b", rest)
+        rest = f"that {_VERBS[verb[1]]}{rest[verb.end() :]}" if verb else rest
+        return f"{'entry' if noun == 'entries' else noun.removesuffix('s')} {rest}"
+    if one or noun not in ("torn", "file"):
+        return reason
+    if noun == "torn":
+        return f"{reason.replace('end of the', 'ends of')}s"
+    rest = rest.replace("that is", "that are each", 1).replace("each neither rows nor a log", "neither rows nor logs")
+    return f"files {rest}"
 
 
 def reader_notes(tally: Tally) -> Sequence[Note]:
     """What a measurement says beside its numbers about the logs it was given, nothing where all went well."""
     notes = []
     if tally.n_skipped:
-        reasons = ", ".join(f"{n:,} {reason}" for reason, n in tally.skipped.items())
-        notes.append(Note("log_skipped", f"the reader skipped {reasons}."))
+        notes.append(Note("log_skipped", f"the reader skipped {skipped_text(tally.skipped)}."))
     if tally.errors or tally.timeouts:
         failed = [f"{count(tally.errors, 'run')} failed"] if tally.errors else []
         failed += [f"{count(tally.timeouts, 'run')} ran out of time"] if tally.timeouts else []
