@@ -153,6 +153,7 @@ def hostile(tmp_path_factory):
             "judge_name": text[:60],
             "markers": {text[:40]: 1.0},
             "lang": text[:60],
+            "steps": [{"tool": text[:200], "arguments": {text[:40]: text[:200]}, "result": text}],
         }
         for place, text in enumerate(HOSTILE)
     ]
@@ -170,3 +171,40 @@ def one_arm(tmp_path_factory):
     """A page of one arm."""
     path = tmp_path_factory.mktemp("one") / "report.html"
     return wai.report(tries(1, 0), path)
+
+
+@pytest.fixture(scope="session")
+def agent(tmp_path_factory):
+    """A page of an agent with tools, whose judge gives scores, with gold on half of the rows; some flips, none lost."""
+
+    def arm(gain):
+        draw = random.Random(gain)
+        return [
+            {
+                "task_id": f"q{task:03}",
+                "messages": [
+                    {"role": "system", "content": "Be brief."},
+                    {"role": "user", "content": f"Where is order {task}?"},
+                    {
+                        "role": "assistant",
+                        "content": "Let me look.",
+                        "tool_calls": [
+                            {
+                                "id": "c",
+                                "type": "function",
+                                "function": {"name": "get_order", "arguments": f'{{"id": {task}}}'},
+                            }
+                        ],
+                    },
+                    {"role": "tool", "tool_call_id": "c", "content": f'{{"status": "shelf {task}"}}'},
+                    {"role": "assistant", "content": f"On shelf {task}."},
+                ],
+                "reward": round(min(1.0, 0.1 + task / 150 + gain), 3),
+                "gold_reward": int(draw.random() < task / 100) if task % 2 else None,
+            }
+            for task in range(100)
+        ]
+
+    path = tmp_path_factory.mktemp("agent") / "report.html"
+    before, after = arm(0.0), arm(0.125)
+    return wai.report(wai.compare(before, after, target="reward"), path, before=before, after=after)

@@ -152,6 +152,36 @@ def test_pairs_of_rows(full, opened):
     assert re.search(r"before( [PF]){4} \| after( [PF]){4}", page.inner_text("#detail"))
 
 
+def test_tool_steps_are_read_and_searched(agent, opened):
+    page = opened(agent.path)
+    assert page.get_attribute("[data-f=won]", "aria-pressed") == "true", "the first filter that holds a task"
+    page.fill("#q", '"shelf 42"')
+    assert count(page) == "1 task, texts of all"
+    option(page).click()
+    assert flat(page.inner_text("#detail .prompt")) == "system: Be brief. user: Where is order 42?"
+    steps = page.locator("#detail .side").first.locator(".steps li")
+    assert [flat(text) for text in steps.all_inner_texts()] == [
+        "assistant Let me look.",
+        'call get_order {"id": 42}',
+        'result {"status": "shelf 42"}',
+    ]
+    assert steps.nth(2).locator("mark").inner_text() == "shelf 42"
+    assert page.locator("#detail .side summary").first.inner_text() == "3 steps before the reply, 1 tool call"
+    assert page.locator("#detail .reply").first.inner_text() == "On shelf 42."
+
+
+def test_scores_stand_against_gold(agent, opened):
+    page = opened(agent.path)
+    section = page.locator("section", has=page.get_by_role("heading", name="Can the judge be trusted?"))
+    assert section.locator(".answer").inner_text().startswith("On 50 labelled rows the judge's score is ")
+    assert section.locator(".wide svg circle").count() == 10
+    section.locator("summary").first.click()
+    cells = [flat(text).split() for text in section.locator("tbody tr").all_inner_texts()]
+    assert [row[2] for row in cells] == ["5"] * 10
+    scores = [float(row[1]) for row in cells]
+    assert scores == sorted(scores)
+
+
 def test_by_keyboard_alone(full, opened):
     page = opened(full[2].path)
     keys, focus = page.keyboard, "document.activeElement.id"
@@ -282,7 +312,7 @@ def with_all_open(opened, found, **options):
     return page
 
 
-PAGES = pytest.mark.parametrize("name", ["gsm8k", "full", "hostile", "one_arm"])
+PAGES = pytest.mark.parametrize("name", ["gsm8k", "full", "hostile", "one_arm", "agent"])
 LETTERS = """() => [...document.querySelectorAll("svg")].filter(s => s.getBoundingClientRect().width).map(s => {
     const scale = s.getBoundingClientRect().width / s.width.baseVal.value;
     return scale * parseFloat(getComputedStyle(s.querySelector("text")).fontSize); })"""
@@ -343,9 +373,9 @@ def test_themes_and_print(full, opened, tmp_path):
 
 
 def test_sizes(gsm8k, one_arm):
-    from whileai.pages.page import asset, script
+    from whileai.pages.page import asset
 
-    assert len((asset("page.css") + script()).encode()) < 60_000
+    assert len((asset("page.css") + asset("report.js")).encode()) < 60_000
     assert gsm8k[3].n_bytes < 2_000_000
     assert one_arm.n_bytes < 200_000
 

@@ -1,4 +1,4 @@
-"""The exact text of each Result, kept as files.
+"""What each Result prints and shows in a notebook, as text, Markdown and HTML, kept as files.
 
 ``WHILEAI_WRITE_PRINTED=1`` writes them anew: read what changed before it is kept.
 """
@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -257,14 +258,28 @@ CASES = {
 }
 
 
+#: What each form of a result is kept as; a notebook's must stay small.
+FORMS = {
+    "txt": str,
+    "md": lambda result: result._repr_markdown_(),
+    "html": lambda result: result._repr_html_().replace("><", ">\n<"),
+}
+MOST_BYTES = 12_000
+result_of = cache(lambda name: CASES[name]())
+
+
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", CASES)
-def test_text(name):
-    path = TEXTS / f"{name}.txt"
-    text = f"{CASES[name]()}\n"
+def test_text(name, form):
+    path = TEXTS / f"{name}.{form}"
+    text = f"{FORMS[form](result_of(name))}\n"
     if os.environ.get("WHILEAI_WRITE_PRINTED"):
-        path.write_text(text, encoding="ascii")
-    assert text == path.read_text(encoding="ascii")
+        path.write_text(text, encoding="utf-8")
+    assert text == path.read_text(encoding="utf-8")
+    assert form != "txt" or text.isascii()
+    assert len(text.encode()) < MOST_BYTES
 
 
 def test_no_text_without_its_case():
-    assert {path.stem for path in TEXTS.glob("*.txt")} == set(CASES)
+    kept = {path.name for path in TEXTS.iterdir() if path.suffix[1:] in FORMS}
+    assert kept == {f"{name}.{form}" for name in CASES for form in FORMS}

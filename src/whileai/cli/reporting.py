@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from whileai.cli.failures import InputError, with_flags
@@ -9,10 +11,17 @@ from whileai.errors import ParamError, RowError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from whileai.cli.inputs import Reading
     from whileai.cli.parser import Parser
     from whileai.measure.comparison import Comparison
+    from whileai.measure.pass_at import PassAt
+    from whileai.pages.call import Page
+    from whileai.table.task_table import TaskTable
+
+    #: The table of an arm, and its rows where it has any.
+    Read = tuple[TaskTable, list[dict[str, Any]] | None]
 
 #: Options that only two arms have a use for, with what they are where they are not given.
 OF_TWO: dict[str, Any] = {
@@ -25,6 +34,18 @@ OF_TWO: dict[str, Any] = {
     "by": None,
     "cluster": None,
 }
+#: The other options that decide what stands on the page.
+OF_ANY: dict[str, Any] = {
+    "gold": None,
+    "level": 0.95,
+    "fields_map": None,
+    "read_format": None,
+    "filter": None,
+    "no_texts": False,
+    "include_reference": False,
+    "max_mb": 5.0,
+}
+FLAGS = {"fields_map": "--map", "read_format": "--from"}
 
 
 def options(parser: Parser) -> None:
@@ -42,6 +63,8 @@ def options(parser: Parser) -> None:
     parser.add_argument("--run-std", type=number, metavar="X", help="the noise floor, from wai variance")
     parser.add_argument("--run-std-runs", type=whole, metavar="N", help="the runs behind it")
     parser.add_argument("--by", metavar="FIELD", help="also each value of this key of the rows")
+    gold = "a key with the true verdict on some rows: the judge's errors are counted"
+    parser.add_argument("--gold", metavar="KEY", help=gold)
     parser.add_argument("--cluster", metavar="KEY", help="a key that tasks share: intervals over its values")
     parser.add_argument("--level", type=number, default=0.95, metavar="L", help="of intervals and tests (0.95)")
     parser.add_argument("--tasks", metavar="IDS", help="list these tasks only, ids between commas")
@@ -52,11 +75,10 @@ def options(parser: Parser) -> None:
 
 def report(args: argparse.Namespace) -> int:
     """Write the page; what is on it goes to stdout in a line or two."""
-    import whileai
     from whileai import params
+    from whileai.cli.comparing import check_numbers
     from whileai.cli.inputs import reading
     from whileai.cli.output import Answer, check_file, deliver
-    from whileai.cli.terminal import busy
 
     check_file(args.output)
     params.real("report", "max_mb", args.max_mb, "a number above 0", 0, 1e6, ends="(]")
@@ -66,43 +88,71 @@ def report(args: argparse.Namespace) -> int:
             raise InputError(f"--{given.replace('_', '-')} must be left out where there is no B. It is for two arms.")
     names = ("before",) if args.after is None else ("before", "after")
     arms = [reading(args, "report", name, [getattr(args, name)]) for name in names]
-    files = [getattr(args, name) for name in names]
-    settings: dict[str, Any] = {
-        "max_mb": args.max_mb,
-        "texts": not args.no_texts,
-        "include_reference": args.include_reference,
-        "tasks": None if args.tasks is None else [task.strip() for task in args.tasks.split(",") if task.strip()],
-    }
-    with busy("report"):
-        if len(arms) == 2:
-            result: Any = _compared(args, arms)
-            page = whileai.report(result, args.output, before=files[0], after=files[1], **settings)
-        else:
-            result = _measured(args, arms[0])
-            page = whileai.report(result, args.output, after=files[0], **settings)
+    try:
+        check_numbers(args)
+        read = [arm.arm(as_rows=_by_rows(args)) for arm in arms]
+        result = _measured(args, read)
+        page = written(args, arms, read, result, args.output)
+    except (ParamError, RowError) as error:
+        text = re.sub(r"^(compare|pass_at|judge_trust|report): ", "", str(error))
+        raise InputError(with_flags(text, "report")) from error
     deliver(args, Answer("report", page, tuple(arms), page.ok, page.verdict), to_file=False)
     return 0
 
 
-def _measured(args: argparse.Namespace, arm: Reading) -> Any:
-    """The rates of one arm."""
+def _measured(args: argparse.Namespace, read: Sequence[Read]) -> Comparison | PassAt:
+    """The rates of one arm, or the comparison of two: of tables where no key of the rows is asked for."""
+    from whileai.measure.compare import compare
     from whileai.measure.pass_at import pass_at
 
-    try:
-        return pass_at(arm.table(), level=args.level)
-    except ParamError as error:
-        raise InputError(with_flags(str(error).removeprefix("pass_at: "), "report")) from error
+    if len(read) == 1:
+        return pass_at(read[0][0], level=args.level)
+    settings = {name: getattr(args, name) for name in (*OF_TWO, "gold", "level")}
+    by_rows = _by_rows(args)
+    return compare(*[rows if by_rows and rows is not None else table for table, rows in read], **settings)
 
 
-def _compared(args: argparse.Namespace, arms: list[Reading]) -> Comparison:
-    """The comparison, of tables where neither slices nor clusters are asked for."""
-    from whileai.measure.compare import compare
+def _by_rows(args: argparse.Namespace) -> bool:
+    """Whether a key of the rows is asked for, which a table has not."""
+    return any(getattr(args, name) is not None for name in ("by", "cluster", "gold"))
 
-    settings = {name: getattr(args, name) for name in (*OF_TWO, "level")}
-    try:
-        numbers = {name: settings[name] for name in ("run_std", "run_std_runs", "level")}
-        compare([], [], **numbers)  # raises on a number outside its bound before files are read
-        whole = args.by is None and args.cluster is None
-        return compare(*[arm.table() if whole else arm.rows() for arm in arms], **settings)
-    except (ParamError, RowError) as error:
-        raise InputError(with_flags(str(error).removeprefix("compare: ").removeprefix("report: "), "report")) from error
+
+def written(args: argparse.Namespace, arms: Sequence[Reading], read: Sequence[Read], result: Any, path: str) -> Page:
+    """The page of what was read and measured, for ``wai report`` and for ``wai compare --report``."""
+    from whileai.cli.terminal import busy
+    from whileai.keys import GOLD_REWARD
+    from whileai.pages.call import write_page
+    from whileai.pages.flips import Arm
+    from whileai.pages.given import input_of
+
+    files = [getattr(args, arm.argument) for arm in arms]
+    names = [arm.argument for arm in arms] if len(arms) > 1 else ["rows"]
+    pages = [Arm(name, *found) for name, found in zip(names, read, strict=True)]
+    tasks = getattr(args, "tasks", None)
+    with busy("report"):
+        return write_page(
+            [result],
+            pages,
+            [input_of(arm, file) for arm, file in zip(pages, files, strict=True)],
+            path,
+            command=_command(args, files),
+            max_mb=getattr(args, "max_mb", OF_ANY["max_mb"]),
+            texts=not getattr(args, "no_texts", False),
+            include_reference=getattr(args, "include_reference", False),
+            tasks=None if tasks is None else [task.strip() for task in tasks.split(",") if task.strip()],
+            gold=args.gold or GOLD_REWARD,
+        )
+
+
+def _command(args: argparse.Namespace, files: Sequence[str]) -> str:
+    """The ``wai report`` that measures the same."""
+    words = ["wai", "report", *files]
+    for name, usual in (OF_TWO | OF_ANY).items():
+        value = getattr(args, name, usual)
+        flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
+        if value is True:
+            words.append(flag)
+        elif value != usual:
+            for item in value if isinstance(value, list) else [value]:
+                words += [flag, "=".join(item) if isinstance(item, tuple) else str(item)]
+    return shlex.join(words)

@@ -49,13 +49,16 @@ def browser(content: Content) -> Markup | None:
             each = f"{lost} each" if lost == won else f"{lost} and {won}"
             answer += f" ({each} expected if nothing changed)"
         answer += f", {flags['same']:,} the same."
-        title = f"{flags['lost']:,} tasks lost, {flags['won']:,} won"
+        title = f"{d.count(flags['lost'], 'task')} lost, {flags['won']:,} won"
         figures: list[Any] = [charts.flips(title, tasks), charts.transitions(tasks)]
     else:
-        question = "Which tasks fail?"
-        answer = (
-            f"{d.count(flags['failing'], 'task')} of {len(tasks):,} fail every row, {flags['unstable']:,} pass some."
-        )
+        judged = int((tasks.after.n > 0).sum())
+        question = "Which tasks fail?" if judged == len(tasks) else "Which tasks score lowest?"
+        failing, some, other = flags["failing"], flags["unstable"], len(tasks) - judged
+        answer = f"{d.count(failing, 'task')} of {judged:,} {'fails' if failing == 1 else 'fail'} every row, "
+        answer += f"{some:,} {'passes' if some == 1 else 'pass'} some."
+        if other:
+            answer += f" {d.count(other, 'task')} {'has' if other == 1 else 'have'} no reward of 0 or 1."
         figures = []
     return section("flips", question, answer, figures, _frame(content, flags), _static(content))
 
@@ -144,7 +147,8 @@ def _one(content: Content, place: int) -> Markup:
         if rows:
             text, reward = rows[0][0], rows[0][1]
             verdict = "unjudged" if reward is None else {0.0: "fail", 1.0: "pass"}.get(reward, f"reward {reward:g}")
-            parts += [tag("h3", f"{arm.name}: {verdict}"), tag("pre", _cut(text), dir="auto", tabindex=0)]
+            steps = "".join(f"[{kind}] {said}\n" for step in rows[0][6:] for kind, said in step)
+            parts += [tag("h3", f"{arm.name}: {verdict}"), tag("pre", _cut(steps + text), dir="auto", tabindex=0)]
     return tag("details", head, parts)
 
 

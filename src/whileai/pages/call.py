@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import os
+import shlex
 import tempfile
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from whileai import params
+from whileai import keys, params
 from whileai.errors import ParamError, sentence
 from whileai.measure.compare import compare
 from whileai.measure.comparison import Comparison
 from whileai.measure.judge_trust import judge_trust
 from whileai.measure.paired import Arms
 from whileai.measure.pass_at import PassAt, measured
+from whileai.measure.trust import JudgeTrust
 from whileai.pages.content import Content, Input
 from whileai.pages.flips import Arm, Tasks, tasks_of
 from whileai.pages.given import CALL, arm_of, input_of, sorted_out
 from whileai.pages.page import built
 from whileai.pages.payload import kept_places
-from whileai.pages.rows import has_gold_reward
+from whileai.pages.rows import has_gold
 from whileai.result import Block, Headline, Line, Note, Result
 from whileai.result import digits as d
 
@@ -126,15 +128,46 @@ def report(
     """
     params.real(CALL, "max_mb", max_mb, "a number above 0", 0, 1e6, ends="(]")
     _check_flags(texts=texts, include_reference=include_reference)
-    target = _checked_path(path)
+    _checked_path(path)
     results, given = sorted_out(results_or_rows, before, after)
     sources = [(name, data) for name, data in given if data is not None]
     arms = [arm_of(data, name) for name, data in sources]
-    content = _content(
-        results, arms, [input_of(arm, data) for arm, (_, data) in zip(arms, sources, strict=True)], str(path)
-    )
+    inputs = [input_of(arm, data) for arm, (_, data) in zip(arms, sources, strict=True)]
+    # what was asked of a comparison is not all in it, so no command line is said to make it again
+    known = all(entry.path for entry in inputs) and not any(isinstance(result, Comparison) for result in results)
+    command = shlex.join(["wai", "report", *(entry.path for entry in inputs)]) if known and inputs else ""
+    return write_page(
+        results, arms, inputs, path,
+        command=command, max_mb=max_mb, texts=texts, include_reference=include_reference, tasks=tasks,
+    )  # fmt: skip
+
+
+def write_page(
+    results: list[Result],
+    arms: list[Arm],
+    inputs: list[Input],
+    path: str | os.PathLike[str],
+    *,
+    command: str,
+    max_mb: float,
+    texts: bool,
+    include_reference: bool,
+    tasks: Iterable[Any] | None,
+    gold: str = keys.GOLD_REWARD,
+) -> Page:
+    """The page of results and of arms that were read already.
+
+    Parameters
+    ----------
+    command : str
+        What measures the same on the command line, without the file to write; empty where nothing does.
+    gold : str
+        Key of the true verdict on rows, on which their judge is measured.
+    """
+    content = _content(results, arms, inputs, gold)
+    content = replace(content, command=command, path=str(path))
     page, content = _made(content, max_mb, tasks, texts=texts, include_reference=include_reference)
-    _write(target, page)
+    _write(_checked_path(path), page)
     comparison = content.comparison
     return Page(
         path=str(path),
@@ -168,7 +201,7 @@ def _checked_path(path: Any) -> Path:
 # what is made of it --------------------------------------------------------------------------------------------------
 
 
-def _content(results: list[Result], arms: list[Arm], inputs: list[Input], path: str) -> Content:
+def _content(results: list[Result], arms: list[Arm], inputs: list[Input], gold: str) -> Content:
     """Results, arms and what is still to be measured on them."""
     compared = [result for result in results if isinstance(result, Comparison)]
     if len(compared) > 1:
@@ -190,8 +223,8 @@ def _content(results: list[Result], arms: list[Arm], inputs: list[Input], path: 
         passes = [("rows", rates[0])]
     else:
         passes = [(arm.name, measured(arm.table, None, level)) for arm in arms]
-    if not any(type(result).__name__ == "JudgeTrust" for result in results):
-        results = [*results, *(judge_trust(arm.rows) for arm in arms[-1:] if arm.rows and has_gold_reward(arm.rows))]
+    if not any(isinstance(result, JudgeTrust) for result in results):
+        results = [*results, *_judge(arms, gold)]
     main = comparison or (passes[0][1] if passes else None)
     others = [result for result in results if result is not main and (comparison is None or result is not comparison)]
     if main is None and not others:
@@ -207,7 +240,6 @@ def _content(results: list[Result], arms: list[Arm], inputs: list[Input], path: 
         inputs=inputs,
         include_reference=False,
         with_texts=True,
-        command=_command(inputs, path),
     )
 
 
@@ -216,7 +248,9 @@ def _tasks(comparison: Comparison | None, arms: Sequence[Arm]) -> Tasks | None:
     if not arms:
         return None
     if comparison is None:
-        target = "pass_at_1" if int(arms[0].table.n.sum()) else "reward"
+        table = arms[0].table
+        passing, scored = (int((table.column(name)[1] > 0).sum()) for name in ("pass_at_1", "reward"))
+        target = "reward" if scored > passing else "pass_at_1"
         return tasks_of(arms, target, lower=False)
     if comparison.delta is None:
         return None
@@ -244,30 +278,32 @@ def _check_same(comparison: Comparison, arms: Sequence[Arm]) -> None:
         raise ParamError.of(CALL, "before and after", bound, found, "Are the arms in the order that compare had?")
 
 
-def _command(inputs: Sequence[Input], path: str) -> str:
-    """The command that makes the page again; a call where data was in memory."""
-    if inputs and all(entry.path for entry in inputs):
-        return f"wai report {' '.join(entry.path for entry in inputs)} -o {path}"
-    return f'wai.report(..., "{path}")'
+def _judge(arms: Sequence[Arm], gold: str) -> list[JudgeTrust]:
+    """How far the judge agrees with gold on the last arm that has any."""
+    with_rows = [arm.rows for arm in reversed(arms) if arm.rows]
+    found = next((rows for rows in with_rows if has_gold(rows, gold)), None)
+    if found is None and gold != keys.GOLD_REWARD:
+        found = next(iter(with_rows), [])  # raises, with the near miss
+    return [] if found is None else [judge_trust(found, gold=gold)]
 
 
 def _made(
     content: Content, max_mb: float, asked: Iterable[Any] | None, *, texts: bool, include_reference: bool
 ) -> tuple[bytes, Content]:
     """The page with the tasks that are to be listed."""
-    from dataclasses import replace
-
     kept: list[int] = []
     order: list[int] = []
     if content.tasks is not None:
         order = content.tasks.order()
         if asked is not None:
             order = _asked(content.tasks, order, asked)
-        kept = kept_places(order)
-        order = order[: len(kept)]
+        kept = kept_places(content.tasks, order)
+        listed = set(kept)
+        order = [place for place in order if place in listed]
     elif asked is not None:
         raise ParamError.of(CALL, "tasks", "left out where no rows are given", "ids")
-    content = replace(content, kept=kept, order=order, with_texts=texts, include_reference=include_reference)
+    ids = () if asked is None or content.tasks is None else tuple(content.tasks.ids[place] for place in kept)
+    content = replace(content, kept=kept, order=order, asked=ids, with_texts=texts, include_reference=include_reference)
     return built(content, max_mb)
 
 
@@ -299,7 +335,9 @@ def _notes(content: Content) -> list[Note]:
             text = f"texts of {held} found room, largest losses first."
             notes.append(Note("texts_sampled", text, "Name others with tasks=, or raise max_mb=."))
     if content.tasks is not None and len(content.kept) < len(content.tasks):
-        text = f"{len(content.kept):,} of {len(content.tasks):,} tasks are listed."
+        text = (
+            f"{len(content.kept):,} of {len(content.tasks):,} tasks {'is' if len(content.kept) == 1 else 'are'} listed."
+        )
         notes.append(Note("tasks_sampled", text, "Every measurement is over all."))
     return notes
 

@@ -15,6 +15,7 @@ from whileai.result import digits as d
 from whileai.result.svg import BLUE, INK, LETTER_WIDTH, ORANGE, Drawing, Scale, interval_plot, shortened, tick_text
 
 if TYPE_CHECKING:
+    from whileai.measure.eval_variance import EvalVariance
     from whileai.measure.pass_at import PassAt
     from whileai.pages.flips import Side, Tasks
 
@@ -43,12 +44,12 @@ def figure(title: str, draw: Callable[[float], str], caption: str, numbers: Chil
 def intervals(title: str, plot: Plot, axis: str, caption: str, block: Table | None = None) -> Markup:
     """The interval plot; its table is `block`, or the printed numbers row by row."""
     rows = tuple((row.name, row.text) for row in plot.rows)
-    block = block or Table(("", "value and interval"), rows, "ll")
+    block = block or Table(("", "value"), rows, "ll")
     return figure(title, lambda width: interval_plot(plot, width, axis=axis, most=40), caption, table(title, block))
 
 
 @dataclass(frozen=True)
-class _Frame:
+class Frame:
     """A drawing with two axes."""
 
     drawing: Drawing
@@ -56,17 +57,23 @@ class _Frame:
     y: Scale
 
 
-def _frame(
-    width: float, height: float, x: tuple[float, float], y: tuple[float, float], titles: tuple[str, str]
-) -> _Frame:
+def framed(
+    width: float,
+    height: float,
+    x: tuple[float, float],
+    y: tuple[float, float],
+    titles: tuple[str, str],
+    foot: float = 40,
+) -> Frame:
+    """Two axes with their titles, the grid of the upright one; `foot` is the room under the lower one."""
     drawing = Drawing(width, height)
-    across, up = Scale(*x, 46, width - 14), Scale(*y, height - 40, 22)
+    across, up = Scale(*x, 46, width - 14), Scale(*y, height - foot, 22)
     for tick in up.ticks(5):
         drawing.faint([(across.start, up(tick)), (across.end, up(tick))])
         drawing.label(across.start - 6, up(tick) + 4, tick_text(tick), "end", quiet=True)
     drawing.label(2, 12, titles[1], quiet=True)
     drawing.label((across.start + across.end) / 2, height - 4, titles[0], "middle", quiet=True)
-    return _Frame(drawing, across, up)
+    return Frame(drawing, across, up)
 
 
 # tries ---------------------------------------------------------------------------------------------------------------
@@ -77,7 +84,7 @@ def curves(title: str, arms: Sequence[tuple[str, Sequence[PassAt]]]) -> Markup:
     ks = sorted({result.k for _, results in arms for result in results})
 
     def draw(width: float) -> str:
-        frame = _frame(width, 260, (ks[0], ks[-1]), (0, 1), ("k, tries", "rate"))
+        frame = framed(width, 260, (ks[0], ks[-1]), (0, 1), ("k, tries", "rate"))
         steps = ks if len(ks) <= 10 else [k for k in ks if k in {round(t) for t in frame.x.ticks(8)} | {ks[0], ks[-1]}]
         for k in steps:
             frame.drawing.label(frame.x(k), 234, str(k), "middle", quiet=True)
@@ -108,7 +115,7 @@ def curves(title: str, arms: Sequence[tuple[str, Sequence[PassAt]]]) -> Markup:
     return figure(title, draw, caption, table(title, Table(header, tuple(rows), "r" * len(header))))
 
 
-def _curve(frame: _Frame, results: Sequence[PassAt], name: str, tone: str, shape: str, *, alone: bool) -> None:
+def _curve(frame: Frame, results: Sequence[PassAt], name: str, tone: str, shape: str, *, alone: bool) -> None:
     known = [(r.k, getattr(r, name), r.intervals[name]) for r in results if getattr(r, name) is not None]
     line = [(frame.x(k), frame.y(value)) for k, value, _ in known]
     upper = [(frame.x(k), frame.y(ends[1])) for k, _, ends in known if ends is not None]
@@ -194,7 +201,7 @@ def spread(title: str, bins: Bins, names: Sequence[str]) -> Markup:
     most = max((n for counts in bins.counts for n in counts), default=1)
 
     def draw(width: float) -> str:
-        frame = _frame(width, 240, (-0.09, 1.09), (0, most * 1.12), ("pass rate of a task", "tasks"))
+        frame = framed(width, 240, (-0.09, 1.09), (0, most * 1.12), ("pass rate of a task", "tasks"))
         low, high = frame.x(RL_BAND[0] - 0.02), frame.x(RL_BAND[1] + 0.02)
         frame.drawing.band(low, 22, high - low, 178, INK, 0.09)
         for place, counts in enumerate(bins.counts):
@@ -240,7 +247,7 @@ def flips(title: str, tasks: Tasks) -> Markup:
     counts = Counter(round(value, 9) for value in change)
 
     def curve(width: float) -> str:
-        frame = _frame(
+        frame = framed(
             width, 220, (0, len(places)), (low, high), ("tasks in order of change", "change, after - before")
         )
         frame.drawing.line([(frame.x(0), frame.y(0)), (frame.x(len(places)), frame.y(0))], INK, 1, "3 2")
@@ -264,7 +271,7 @@ def flips(title: str, tasks: Tasks) -> Markup:
         size = 34 if width > NARROW else 17
         names = [shortened(tasks.ids[place], size) for place in places]
         left = max(map(len, names)) * LETTER_WIDTH + 12
-        drawing = Drawing(width, len(places) * 18 + 34)
+        drawing = Drawing(width, len(places) * 18 + 38)
         every = [*tasks.before.mean.tolist(), *tasks.after.mean.tolist()]
         low_, high_ = (min(every), max(every)) if tasks.target.startswith("marker:") else (0.0, 1.0)
         at = Scale(low_, high_, left + 8, width - 14)
@@ -310,7 +317,7 @@ def transitions(tasks: Tasks) -> Markup | None:
     most = math.log1p(max(counts.values()))
     head = tag(
         "tr",
-        tag("th", "before", " \u2193 after \u2192", scope="col"),
+        tag("th", "before\u00a0\u2193 after\u00a0\u2192", scope="col"),
         [tag("th", f"{c}/{k}", scope="col", class_="num") for c in range(k + 1)],
     )
     rows = []
@@ -325,3 +332,41 @@ def transitions(tasks: Tasks) -> Markup | None:
     title = "Tasks by passes before and after"
     body = tag("table", tag("caption", title), tag("thead", head), tag("tbody", rows), class_="grid")
     return tag("div", body, class_="scroll", role="region", tabindex=0, aria_label=title)
+
+
+# runs ----------------------------------------------------------------------------------------------------------------
+
+
+def runs(title: str, result: EvalVariance, numbers: Child) -> Markup:
+    """The mean of each run; where a run falls, and how much of that sampling alone explains, as two bands."""
+    means, mean = result.means, result.mean or 0.0
+    reach = None if result.noise_band is None else result.noise_band / math.sqrt(2)
+    inner = None
+    if reach is not None and result.run_std and result.sampling_std is not None:
+        inner = reach * result.sampling_std / result.run_std
+    shown = [*means, *(mean + sign * size for size in (reach, inner) if size is not None for sign in (-1, 1))]
+    low, high = min(shown), max(shown)
+    if result.metric in ("pass_at_1", "reward"):
+        low, high = max(low, 0.0), min(high, 1.0)
+
+    def draw(width: float) -> str:
+        frame = framed(width, 240, (0.5, len(means) + 0.5), (low, high), ("run", result.metric))
+        left, right = frame.x.start, frame.x.end
+        for size, opacity in ((reach, 0.08), (inner, 0.1)):
+            if size is not None:
+                top, foot = frame.y(mean + size), frame.y(mean - size)
+                frame.drawing.band(left, top, right - left, foot - top, INK, opacity)
+        frame.drawing.line([(left, frame.y(mean)), (right, frame.y(mean))], INK, 1, "3 2")
+        step = -(-len(means) * 30 // int(right - left)) or 1
+        for place, value in enumerate(means, 1):
+            frame.drawing.point(frame.x(place), frame.y(value), "circle", BLUE)
+            if (place - 1) % step == 0:
+                frame.drawing.label(frame.x(place), 218, str(place), "middle", quiet=True)
+        return frame.drawing.text(title)
+
+    caption = "dot = a run, dashes = their mean"
+    if reach is not None:
+        caption += f"; shaded = where {100 * result.level:.6g}% of runs fall"
+    if inner is not None:
+        caption += ", darker = where sampling alone would put them"
+    return figure(title, draw, caption, numbers)

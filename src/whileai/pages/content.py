@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -48,7 +49,11 @@ class Content:
     inputs : list of Input
     include_reference, with_texts : bool
     command : str
-        What makes the page again.
+        What measures the same on the command line, empty where nothing does.
+    path : str
+        The file that is written.
+    asked : list of str
+        The tasks that were asked for, empty for all.
     texts : Texts
     """
 
@@ -62,8 +67,25 @@ class Content:
     inputs: Sequence[Input]
     include_reference: bool
     with_texts: bool
-    command: str
+    command: str = ""
+    path: str = ""
+    asked: Sequence[str] = ()
     texts: Texts = field(default_factory=Texts)
+
+    @property
+    def again(self) -> str:
+        """What makes the page again."""
+        if not self.command:
+            return f'wai.report(..., "{self.path}"{", tasks=[...]" if self.asked else ""})'
+        tasks = f" --tasks {shlex.quote(','.join(self.asked))}" if self.asked else ""
+        return f"{self.command}{tasks} -o {shlex.quote(self.path)}"
+
+    @property
+    def more(self) -> str:
+        """What makes a page with the texts of other tasks."""
+        if self.command:
+            return f"{self.command} --tasks IDS -o more.html"
+        return 'wai.report(..., "more.html", tasks=[...])'
 
     @property
     def main(self) -> Result:

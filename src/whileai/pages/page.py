@@ -5,38 +5,28 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 from dataclasses import replace
 from importlib import resources
 from typing import TYPE_CHECKING
 
 from whileai.errors import ParamError
-from whileai.pages import sections
+from whileai.pages import closing, sections
 from whileai.pages.browser import browser
 from whileai.pages.content import Content
 from whileai.pages.markup import Markup, joined, tag
 from whileai.pages.payload import columns_json, pack_texts, packed
+from whileai.result import digits as d
 
 if TYPE_CHECKING:
     from whileai.result import Result
 
-#: The scripts in the order in which they are joined; each imports from those before it alone.
-MODULES = ("store.js", "filter.js", "diff.js", "view.js", "list.js", "keys.js", "main.js")
 #: Of a page of 5 MB so much may be texts in base64; the rest is room for what can be read without scripts.
 TEXT_SHARE = 0.8
-_imports = re.compile(r"^import .*$\n?", re.MULTILINE)
-_exports = re.compile(r"^export (?=(async )?(function|const|class|let)\b)", re.MULTILINE)
 
 
 def asset(name: str) -> str:
-    """A file of the folder ``web``."""
-    return (resources.files("whileai.pages") / "web" / name).read_text(encoding="utf-8")
-
-
-def script() -> str:
-    """All modules as one script: a page on disk cannot import from files beside it."""
-    parts = [_exports.sub("", _imports.sub("", asset(name))) for name in MODULES]
-    return '"use strict";\n(() => {\n' + "\n".join(parts) + "\n})();\n"
+    """A file that stands in every page: the style sheet, or the scripts, bundled from the modules in ``web``."""
+    return (resources.files("whileai.pages") / "assets" / name).read_text(encoding="utf-8")
 
 
 def built(content: Content, max_mb: float) -> tuple[bytes, Content]:
@@ -69,7 +59,7 @@ def built(content: Content, max_mb: float) -> tuple[bytes, Content]:
 
 def written(content: Content) -> bytes:
     """The page as bytes."""
-    style, code = asset("page.css"), script()
+    style, code = asset("page.css"), asset("report.js")
     policy = (
         f"default-src 'none'; script-src '{_hash(code)}'; style-src '{_hash(style)}'; img-src data:; base-uri 'none'; "
         "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
@@ -131,7 +121,7 @@ def _sections(content: Content) -> list[Markup]:
         found.append((None, text if kind not in kinds and type(content.main).__name__ != kind else ""))
     absent = [text for part, text in found if part is None and text]
     parts = [sections.verdict(content), *(part for part, _ in found if part is not None)]
-    return [*parts, sections.left_out(content, absent), sections.how(content)]
+    return [*parts, closing.left_out(content, absent), closing.how(content)]
 
 
 def _ordered(content: Content) -> list[Result]:
@@ -146,7 +136,7 @@ def _foot(content: Content) -> str:
         return "This file holds no prompt and no completion. It asks nothing of any network."
     n = len(content.texts.places)
     gold = "; with the gold" if content.include_reference else "; without the gold"
-    held = f"the prompts and completions of {n:,} of {len(content.tasks):,} tasks{gold}"
+    held = f"the prompts and completions of {n:,} of {d.count(len(content.tasks), 'task')}{gold}"
     return f"This file holds {held}. It asks nothing of any network."
 
 
@@ -163,7 +153,7 @@ def _data(content: Content) -> list[Markup]:
         "gold": content.include_reference,
         "total": len(tasks),
         "texts": len(content.texts.places),
-        "command": content.command,
+        "more": content.more,
     }
     blocks = {
         "wai-settings": json.dumps(settings).replace("<", "\\u003c"),

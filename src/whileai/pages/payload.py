@@ -79,8 +79,10 @@ def _rounded(values: NDArray[np.float64], digits: int = 9) -> list[float | None]
     return [None if math.isnan(value) else float(f"{value:.{digits}g}") for value in values.tolist()]
 
 
-def kept_places(order: Sequence[int]) -> list[int]:
-    """The tasks that stand on the page, in the order of their ids: all, or of very many the first in `order`."""
+def kept_places(tasks: Tasks, order: Sequence[int]) -> list[int]:
+    """The tasks that stand on the page, in the order of their ids: all, or of very many the flips, then by `order`."""
+    if len(order) > MOST_TASKS and tasks.before is not None:
+        order = sorted(order, key=lambda place: bool(tasks.gain[place] == 0))
     return sorted(order[:MOST_TASKS])
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from whileai import keys
 from whileai.export.public import WITHHELD, Secrets, secrets_of
+from whileai.simulations.schema import conversation, from_row
 
-#: Characters of a text that are kept at its start and at its end.
-FIRST, LAST = 4000, 1000
+if TYPE_CHECKING:
+    from whileai.simulations.schema import Message
+
+#: Characters of a text that are kept at its start and at its end, and steps of a row.
+FIRST, LAST, MOST_STEPS = 4000, 1000, 60
 #: Rewards from here to there are no clear verdict.
 DOUBTFUL = (0.25, 0.75)
 
@@ -37,20 +42,60 @@ def is_uncertain(row: Mapping[str, Any]) -> bool:
 
 
 def prompt_text(row: Mapping[str, Any]) -> str:
-    """What the policy was asked: the prompt, or the turns that lead to the reply."""
+    """What the policy was asked: the prompt, or the turns that lead to its part."""
     prompt = row.get("prompt")
-    messages = prompt if keys.is_messages(prompt) else row.get("messages")
-    if keys.is_messages(messages):
-        turns = keys.prompt_turns(messages)
-        if len(turns) > 1 or not isinstance(prompt, str):
-            return "\n\n".join(
-                f"{turn.get('role')}: {keys.text_of(turn.get('content')) or ''}".strip() for turn in turns
-            )
-    return prompt if isinstance(prompt, str) else ""
+    if isinstance(prompt, str) and not row.get("messages") and not row.get("steps"):
+        return prompt
+    asked = _halves(row)[0]
+    return _said(asked[0].content) if len(asked) == 1 else "\n\n".join(f"{k}: {t}" for k, t in _told(asked))
+
+
+def steps_of(row: Mapping[str, Any]) -> list[list[str]]:
+    """What happened between prompt and reply, as (kind, text): a ``call``, its ``result``, or the role that spoke."""
+    if not row.get("messages") and not row.get("steps"):
+        return []
+    turns = _halves(row)[1]
+    last = turns[-1] if turns else None
+    if last is not None and not last.tool_calls and _said(last.content) == (keys.candidate_of(row) or ""):
+        turns = turns[:-1]
+    found = [[kind, cut(text)] for kind, text in _told(turns)]
+    left = len(found) - MOST_STEPS
+    return found if left <= 0 else [*found[:-10][: MOST_STEPS - 10], ["cut", f"{left:,} steps cut"], *found[-10:]]
+
+
+def _halves(row: Mapping[str, Any]) -> tuple[list[Message], list[Message]]:
+    """The turns of a row up to the prompt, and those after it."""
+    task, rollout, *_ = from_row(dict(row))
+    turns = conversation(task, rollout)
+    asked = len(task.prefix) + 1
+    if len(turns) < asked or turns[asked - 1].role != "user":
+        asked = len(keys.prompt_turns([{"role": turn.role} for turn in turns]))
+    return turns[:asked], turns[asked:]
+
+
+def _told(turns: Sequence[Message]) -> list[tuple[str, str]]:
+    """Turns as what was said, called and returned, one after the other."""
+    found = []
+    for turn in turns:
+        if text := _said(turn.content):
+            found.append(("result" if turn.role == "tool" else turn.role, text))
+        for call in turn.tool_calls or ():
+            function = call.get("function") if isinstance(call, Mapping) else None
+            asked = function if isinstance(function, Mapping) else {"name": call}
+            found.append(("call", " ".join(_said(asked.get(key)) for key in ("name", "arguments")).strip()))
+    return found
+
+
+def _said(content: Any) -> str:
+    """The text of a turn; anything else as JSON."""
+    if content is None:
+        return ""
+    text = keys.text_of(content)
+    return text or (json.dumps(content, ensure_ascii=False, default=str) if content else "")
 
 
 def row_record(row: Mapping[str, Any], secrets: Secrets | None) -> list[Any]:
-    """A row as the page carries it: reply, reward, status, judge, reason, markers."""
+    """A row as the page carries it: reply, reward, status, judge, reason, markers, and steps where there are any."""
     reason = row.get("reason")
     if isinstance(reason, str) and secrets is not None and secrets.in_text(reason, 1):
         reason = WITHHELD
@@ -58,7 +103,7 @@ def row_record(row: Mapping[str, Any], secrets: Secrets | None) -> list[Any]:
     shown = {}
     if isinstance(markers, Mapping):
         shown = {str(name): number for name, value in markers.items() if (number := number_of(value)) is not None}
-    return [
+    found = [
         cut(keys.candidate_of(row) or ""),
         number_of(row.get("reward")),
         _text(row.get("judge_status")),
@@ -66,6 +111,8 @@ def row_record(row: Mapping[str, Any], secrets: Secrets | None) -> list[Any]:
         cut(_text(reason)),
         shown,
     ]
+    steps = steps_of(row)
+    return [*found, steps] if steps else found
 
 
 def task_secrets(rows: Iterable[tuple[str, Mapping[str, Any]]], *, include_reference: bool) -> dict[str, Secrets]:
@@ -100,9 +147,9 @@ def pass_first(rows: Sequence[Mapping[str, Any]], most: int, *, fails: bool) -> 
     return ranked[:most]
 
 
-def has_gold_reward(rows: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether any row says what the true verdict is."""
-    return any(number_of(row.get("gold_reward")) is not None for row in rows)
+def has_gold(rows: Iterable[Mapping[str, Any]], key: str) -> bool:
+    """Whether any row says under this key what the true verdict is."""
+    return any(not keys.is_missing(gold) and gold != "" for row in rows for gold in (keys.at_path(row, key),))
 
 
 def number_of(value: Any) -> float | None:

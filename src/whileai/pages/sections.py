@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from whileai.measure.comparison import CHANGES, SHAPES, WORDS, change_row, metrics_table, slices_table, value_places
+from whileai.measure.eval_variance import EvalVariance
 from whileai.measure.pass_at import measured
-from whileai.pages import charts
+from whileai.measure.trust import JudgeTrust
+from whileai.pages import charts, judging
 from whileai.pages.markup import Child, Markup, table, tag
-from whileai.result import Headline, Interval, Line, Note, Plot, Result, Table
+from whileai.result import Headline, Line, Note, Plot, Result, Table
 from whileai.result import digits as d
 
 if TYPE_CHECKING:
@@ -108,23 +110,18 @@ def _tables(result: Result) -> list[Markup]:
     return [table(f"{question_of(result)} The numbers{end}", block) for block, end in zip(blocks, more, strict=False)]
 
 
-def _plot(result: Result, axis: str = "") -> Markup | None:
-    """The small figure of a result at the page's widths."""
+def _plot(result: Result) -> Markup | None:
+    """The small figure of a result at the page's widths; its title is what its main rows say."""
     plot = result._plot()
     if plot is None:
         return None
-    named = tuple(
-        row
-        if row.name
-        else Interval(**{**{f: getattr(row, f) for f in Interval.__dataclass_fields__}, "name": f"run {place}"})
-        for place, row in enumerate(plot.rows, 1)
-    )
-    plot = Plot(plot.title, named, plot.caption)
-    same = {row.axis for row in named} <= {"rate"} or len({row.axis for row in named}) == 1
+    same = len({row.axis for row in plot.rows}) == 1
     caption = plot.caption
     if getattr(result, "level", None) is not None:
         caption = caption.replace("line = interval", f"line = {100 * result['level']:.6g}% interval")
-    return charts.intervals(plot.title, plot, axis or (plot.title.lower() if same else ""), caption)
+    main = [row for row in plot.rows if row.main] or plot.rows[:3]
+    title = f"{plot.title}: {', '.join(f'{row.name} {row.text}' for row in main)}"
+    return charts.intervals(title, plot, plot.title.lower() if same else "", caption)
 
 
 # change --------------------------------------------------------------------------------------------------------------
@@ -152,7 +149,7 @@ def changed(result: Comparison) -> Markup | None:
     figure = charts.intervals(_finding(result), plot, axis, caption, metrics_table(result, names))
     told = None
     if result.detectable_effect is not None:
-        text = f"The smallest change that {d.count(result.n_paired, 'task')} prove four times in five is about "
+        text = f"The smallest change that {d.count(result.n_paired, 'task')} can prove four times in five is about "
         text += d.spread(result.detectable_effect)
         more = (
             "" if result.tasks_needed is None else f"; the change seen would need about {result.tasks_needed:,} tasks"
@@ -175,7 +172,7 @@ def slices(result: Comparison) -> Markup | None:
         for word in ("improved", "regressed", "insufficient_data")
     ]
     answer = f"Of {d.count(len(result.slices), 'slice')}, {counts[0]:,} improved, {counts[1]:,} regressed, "
-    answer += f"{counts[2]:,} are too small to say."
+    answer += f"{counts[2]:,} too small to say."
     shown = sorted(result.slices.items(), key=lambda item: (item[1].delta is None, item[1].delta or 0.0, item[0]))
     is_rate = not result.target.startswith("marker:")
     rows = tuple(
@@ -187,7 +184,7 @@ def slices(result: Comparison) -> Markup | None:
     left = "" if len(drawn) == len(rows) else f"; of {len(rows):,} slices the ends are drawn, the table has all"
     level = f"{100 * result.level:.6g}%"
     caption = CHANGES.replace("line = interval", f"line = {level} interval") + left
-    title = f"Change of {result.target} by slice"
+    title = f"{result.target} by slice: {counts[0]:,} improved, {counts[1]:,} regressed"
     figure = charts.intervals(
         title, Plot(title, drawn), f"change of {result.target}", caption, slices_table(result, shown)
     )
@@ -203,18 +200,21 @@ def spread(content: Content) -> Markup | None:
     if not sides or not all(int((side.n > 0).sum()) for side in sides):
         return None
     names = [arm.name for arm in content.arms]
-    useful = []
+    useful, unread = [], 0
     for side in sides:
         judged = side.n > 0
         low, high = charts.RL_BAND
         rates = side.passes[judged] / side.n[judged]
         inside = int(((rates >= low - 1e-12) & (rates <= high + 1e-12)).sum())
         useful.append(f"{inside:,} of {d.count(int(judged.sum()), 'task')}")
+        unread = max(unread, int((~judged).sum()))
     told = useful[0] if len(useful) == 1 else f"{useful[0]} before and {useful[1]} after"
-    answer = f"{told} have a pass rate in 0.2..0.8, where rl learns something."
+    answer = f"Between 0.2 and 0.8, where rl learns something, lie the pass rates of {told}."
+    if unread:
+        answer += f" Without a reward of 0 or 1, and so left out: {d.count(unread, 'task')}."
     if max(int(side.n.max()) for side in sides) == 1:
         answer += " One row a task tells only 0 from 1: several tries would tell more."
-    title = "Tasks by pass rate"
+    title = f"{told} between 0.2 and 0.8"
     return section("spread", "How are tasks spread?", answer, charts.spread(title, charts.bins_of(sides), names))
 
 
@@ -240,8 +240,19 @@ def tries(content: Content) -> Markup | None:
         "tries",
         "What do more tries buy?",
         ". ".join(told) + ".",
-        charts.curves("Passing once in k tries, and every time", arms),
+        charts.curves(
+            ", ".join(_ends(arms, *pair) for pair in (("pass@", "pass_at_k"), ("pass^", "pass_pow_k"))), arms
+        ),
     )
+
+
+def _ends(arms: Sequence[tuple[str, Sequence[PassAt]]], word: str, name: str) -> str:
+    """A rate at the most tries, of each arm: ``pass@4 0.75 -> 0.92``."""
+    last = [results[-1] for _, results in arms]
+    told = [f"{_rate(result, name).partition(' ')[0]}" for result in last]
+    if len({result.k for result in last}) > 1:
+        return ", ".join(f"{word}{result.k} {text}" for result, text in zip(last, told, strict=True))
+    return f"{word}{last[0].k} {' -> '.join(told)}"
 
 
 def _rate(result: PassAt, name: str) -> str:
@@ -265,117 +276,17 @@ def other(result: Result, name: str) -> Markup:
     blocks = result._blocks()
     head = next(block.text for block in blocks if isinstance(block, Headline))
     lines = [tag("p", block.text) for block in blocks if isinstance(block, Line)]
-    return section(name, question_of(result), head, lines, _plot(result), _tables(result))
+    tables = _tables(result)
+    finding, figures = judging.shown(result) if isinstance(result, JudgeTrust) else ("", [])
+    if finding:
+        lines.insert(0, tag("p", head))
+    if isinstance(result, EvalVariance) and result.means:
+        figures, tables = [charts.runs(_runs_finding(result), result, tables)], []
+    return section(name, question_of(result), finding or head, lines, figures or _plot(result), tables)
 
 
-# left out, how -------------------------------------------------------------------------------------------------------
-
-
-def left_out(content: Content, absent: Sequence[str]) -> Markup:
-    """Every counter and every note."""
-    items: list[str] = []
-    result = content.comparison
-    if result is not None:
-        before, after = (d.count(n, "task") for n in (result.n_only_before, result.n_only_after))
-        items.append(f"{before} only before and {after} only after: paired with nothing")
-    for arm in content.arms:
-        where = "" if len(content.arms) == 1 else f"{arm.name}: "
-        t = arm.table
-        counts = (int(t.n_unjudged.sum()), int(t.n_partial.sum()), t.n_id_conflicts)
-        unjudged, partial, conflicts = (d.count(n, "row") for n in counts)
-        items.append(
-            f"{where}{unjudged} unjudged, {partial} with a partial reward (no part of the pass rates), "
-            f"{conflicts} with two ids that differ"
-        )
-    items += _texts_left_out(content)
-    notes = [
-        tag("li", tag("b", note.code), f" {f'({name}) ' if name else ''}{note.text} {note.fix}".rstrip())
-        for name, note in content.notes
-    ]
-    answer = f"{d.count(len(content.notes), 'note')}, and what was counted but not measured:"
-    return section(
-        "left-out",
-        "What was left out?",
-        answer,
-        tag("ul", [tag("li", text) for text in (*items, *absent)]),
-        tag("ul", notes, class_="notes") if notes else None,
-    )
-
-
-def _texts_left_out(content: Content) -> list[str]:
-    if content.tasks is None:
-        return []
-    items = []
-    n, kept = len(content.tasks), len(content.kept)
-    if kept < n:
-        items.append(
-            f"numbers of {kept:,} of {n:,} tasks are on this page, flips first, then a sample; "
-            "every measurement is over all"
-        )
-    texts = content.texts
-    if not content.with_texts:
-        items.append("no prompt and no completion is on this page, as was asked")
-    elif any(arm.rows is not None for arm in content.arms):
-        if len(texts.places) < kept:
-            items.append(
-                f"texts of {len(texts.places):,} of {kept:,} tasks fit, the largest losses first; others: "
-                f"{content.command}, with {'--tasks IDS' if content.command.startswith('wai ') else 'tasks=[...]'}"
-            )
-        for count, text in (
-            (texts.shortened, "completions were longer than 5,000 characters and lost their middle"),
-            (texts.more_rows, "rows are beyond the four an arm that a task shows"),
-            (texts.withheld, "reasons quoted the gold and were withheld"),
-        ):
-            items += [f"{count:,} {text}"] if count else []
-    if content.with_texts and not content.include_reference:
-        items.append("the gold: include_reference=True shows it")
-    return items
-
-
-METHODS = (
-    (
-        "pass@1 and its interval",
-        "mean over tasks, one more imagined to fail or to pass (Gaffke 2005; Clopper and Pearson for one row a task)",
-    ),
-    ("pass@k, pass^k", "unbiased from counts (Chen et al. 2021, arXiv:2107.03374; Yao et al. 2024, arXiv:2406.12045)"),
-    ("change and its interval", "paired by task (Bonett and Price 2012; Miller 2024, arXiv:2411.00640)"),
-    (
-        "p",
-        "exact permutation of signs over tasks (Pagano and Tritchler 1983; McNemar for one row a task), Holm's",
-    ),
-    ("noise band", "Student's t on the spread of re-runs"),
-    ("expected flips", "each task's rows dealt anew to the arms, hypergeometric, exact"),
-)
-
-
-def how(content: Content) -> Markup:
-    """Versions, inputs, settings, methods, the command that makes the page again."""
-    import platform
-
-    import numpy as np
-
-    from whileai import __version__
-
-    rows = [
-        (entry.name, entry.path or "in memory", f"{entry.n_rows:,}", f"{entry.n_tasks:,}", entry.sha256 or "-")
-        for entry in content.inputs
-    ]
-    inputs = (
-        table("Inputs", Table(("argument", "file", "rows", "tasks", "sha256"), tuple(rows), "llrrl")) if rows else None
-    )
-    methods = METHODS if content.comparison is not None else METHODS[:2]
-    answer = f"whileai {__version__}, Python {platform.python_version()}, numpy {np.__version__}; "
-    answer += "the same data give the same page, byte by byte."
-    printed = [
-        tag("pre", str(result), tabindex=0, aria_label=f"{type(result).__name__} as printed")
-        for result in (content.main, *content.others)
-    ]
-    return section(
-        "how",
-        "How was it computed?",
-        answer,
-        inputs,
-        table("Methods", Table(("number", "method and source"), tuple(methods), "ll")),
-        tag("p", "This page again: ", tag("code", content.command)),
-        tag("details", tag("summary", "As printed"), printed),
-    )
+def _runs_finding(result: EvalVariance) -> str:
+    """The range of the run means, as the table prints them."""
+    places = d.decimals(max(result.means) - min(result.means), 2 if result.metric in ("pass_at_1", "reward") else 0)
+    ends = (d.number(end(result.means), places) for end in (min, max))
+    return f"{d.count(result.n_runs, 'run')} from {' to '.join(ends)}"

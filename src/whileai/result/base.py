@@ -6,8 +6,8 @@ import dataclasses
 import json
 import math
 import numbers
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Generic, TypeVar
 
 from whileai.params import near_miss
 from whileai.result import html, markdown, text
@@ -70,6 +70,27 @@ class Result:
 
     def _repr_markdown_(self) -> str:
         return markdown.render(self._blocks())
+
+
+Report = TypeVar("Report", bound=Result)
+
+
+class Reported(list[dict[str, Any]], Generic[Report]):
+    """Rows as a list that goes into every other call; what was done to them is under ``report``, and is printed."""
+
+    def __init__(self, rows: Iterable[dict[str, Any]], report: Report) -> None:
+        super().__init__(rows)
+        self.report = report
+
+    def __str__(self) -> str:
+        """The report."""
+        return str(self.report)
+
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_()
+
+    def _repr_markdown_(self) -> str:
+        return self.report._repr_markdown_()
 
 
 def plain(value: Any) -> Any:

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from whileai.result.text import middle_out
+
 if TYPE_CHECKING:
     from whileai.result.blocks import Interval, Plot
 
@@ -151,9 +153,7 @@ def tick_text(value: float) -> str:
 
 def shortened(text: str, size: int = LONGEST_NAME) -> str:
     """`text` in at most `size` characters, its middle left out."""
-    text = visible(one_line(text))
-    tail = (size - 3) // 2
-    return text if len(text) <= size else f"{text[: size - 3 - tail]}...{text[-tail:]}"
+    return middle_out(visible(one_line(text)), size)
 
 
 def scales_of(rows: Sequence[Interval], start: float, end: float) -> dict[str, Scale]:

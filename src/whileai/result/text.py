@@ -79,7 +79,7 @@ def table_lines(table: Table, width: int) -> list[str]:
     if spare < 0 and table.header:
         sizes[0] = max(SHORTEST_NAME, sizes[0] + spare)
         for row in body:
-            row[columns[0]] = _shortened(row[columns[0]], sizes[0])
+            row[columns[0]] = middle_out(row[columns[0]], sizes[0])
     indent = " " * (2 + sum(sizes[:-1]) + 2 * len(sizes[:-1]))
     lines = []
     for row in body:
@@ -94,7 +94,7 @@ def table_lines(table: Table, width: int) -> list[str]:
     return lines
 
 
-def _shortened(text: str, size: int) -> str:
+def middle_out(text: str, size: int) -> str:
     """`text` in at most `size` characters, its middle left out."""
     if len(text) <= size:
         return text

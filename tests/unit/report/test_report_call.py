@@ -14,7 +14,7 @@ import pytest
 
 import whileai as wai
 from whileai.pages.flips import Arm, tasks_of
-from whileai.pages.rows import cut, is_uncertain
+from whileai.pages.rows import MOST_STEPS, cut, is_uncertain, prompt_text, steps_of
 
 
 def block(path, name):
@@ -259,7 +259,7 @@ def test_the_gold_is_on_the_page_only_where_it_was_asked_for(before, after, tmp_
     wai.report([secret(before), secret(after)], path)
     assert "SECRETGOLD7" not in everything(path)
     assert "[withheld]" in everything(path)
-    assert "reasons quoted the gold and were withheld" in path.read_text(encoding="utf-8")
+    assert "reasons withheld, for quoting the gold" in path.read_text(encoding="utf-8")
     wai.report([secret(before), secret(after)], path, include_reference=True)
     assert "not SECRETGOLD7" in everything(path)
     assert texts(path)[0][-1] == "SECRETGOLD7"
@@ -353,6 +353,75 @@ def test_conversations_show_the_turns_that_led_to_the_reply(tmp_path):
     ((_, prompt, rows),) = texts(tmp_path / "r.html")
     assert prompt == "system: Be short.\n\nuser: Hello?"
     assert rows[0][:2] == ["Yes.", 1.0]
+
+
+CALL = {"id": "1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
+STEPS = {
+    "messages": (
+        {
+            "messages": [
+                {"role": "user", "content": "q"},
+                {"role": "assistant", "content": None, "tool_calls": [CALL]},
+                {"role": "tool", "tool_call_id": "1", "content": "42"},
+                {"role": "assistant", "content": "It is 42."},
+            ]
+        },
+        "q",
+        [["call", 'f {"a": 1}'], ["result", "42"]],
+    ),
+    "steps, the person speaks twice": (
+        {
+            "prompt": "q",
+            "steps": [
+                {"user": "q", "turn": 0},
+                {"text": "Which?", "turn": 0},
+                {"user": "this", "turn": 1},
+                {"tool": "f", "arguments": {"a": 1}, "result": {"b": [2]}, "turn": 1},
+                {"text": "Done.", "turn": 1},
+            ],
+            "final_text": "Done.",
+        },
+        "q",
+        [["assistant", "Which?"], ["user", "this"], ["call", 'f {"a": 1}'], ["result", '{"b": [2]}']],
+    ),
+    "content blocks": (
+        {
+            "messages": [
+                {"role": "user", "content": "q"},
+                {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f", "input": {"a": 1}}]},
+                {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "42"}]},
+                {"role": "assistant", "content": "It is 42."},
+            ]
+        },
+        "q",
+        [["call", 'f {"a": 1}'], ["result", "42"]],
+    ),
+    "no step": ({"prompt": "q", "messages": [{"role": "user", "content": "q"}], "final_text": "x"}, "q", []),
+    "odd ones": ({"prompt": "q", "messages": "oops", "steps": [1, None], "final_text": "x"}, "q", []),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_steps_between_prompt_and_reply(name):
+    row, prompt, steps = STEPS[name]
+    assert prompt_text(row) == prompt
+    assert steps_of(row) == steps
+
+
+def test_many_steps_lose_their_middle():
+    row = {"prompt": "q", "steps": [{"tool": "f", "arguments": {}, "result": i} for i in range(90)], "final_text": "x"}
+    found = steps_of(row)
+    assert len(found) == MOST_STEPS + 1
+    assert found[MOST_STEPS - 10] == ["cut", "120 steps cut"]
+    assert found[-1] == ["result", "89"]
+
+
+def test_scored_rows_are_all_listed(tmp_path):
+    rows = [{"task_id": i, "prompt": "q", "final_text": "x", "reward": i / 40} for i in range(41)]
+    page = wai.report(rows, tmp_path / "r.html")
+    assert page.n_listed == 41
+    shown = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "1 task of 2 fails every row, 0 pass some. 39 tasks have no reward of 0 or 1." in shown
 
 
 def test_what_it_returns_prints_itself(before, after, tmp_path):

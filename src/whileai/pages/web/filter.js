@@ -10,11 +10,14 @@ export function termsOf(query) {
   return found;
 }
 
-/** The places of the tasks under a flag that hold every term, in their id or their texts. */
-export function chosen(data, flag, terms) {
+/**
+ * The places of the tasks under a flag that hold every term, in their id or their texts.
+ * @param {object} data @param {string} flag @param {string[]} terms @param {string} order @returns {number[]}
+ */
+export function chosen(data, flag, terms, order = "task") {
   const bit = data.settings.flags.indexOf(flag);
   const found = [];
-  for (let place = 0; place < data.size; place++) {
+  for (const place of inOrder(data, order)) {
     if (!((data.columns.flags[place] >> bit) & 1)) continue;
     const hay = data.hay[place];
     if (terms.every((term) => data.ids[place].includes(term) || (hay !== undefined && hay.includes(term)))) found.push(place);
@@ -33,12 +36,16 @@ export function ordersOf(data) {
   return orders;
 }
 
-/** Places in an order; ties stay in the order of the ids, which is that of the places. */
-export function sorted(data, places, order) {
-  const key = keyOf(data, order);
-  if (!key) return places;
-  const keys = new Map(places.map((place) => [place, key(place)]));
-  return [...places].sort((a, b) => keys.get(a) - keys.get(b) || a - b);
+/** All places in an order, sorted once and kept; ties stay in the order of the ids, which is that of the places. */
+function inOrder(data, order) {
+  if (data.orders.has(order)) return data.orders.get(order);
+  const key = keyOf(data, order), places = Uint32Array.from({ length: data.size }, (_, place) => place);
+  if (key) {
+    const keys = Float64Array.from(places, key);
+    places.sort((a, b) => keys[a] - keys[b] || a - b);
+  }
+  data.orders.set(order, places);
+  return places;
 }
 
 function keyOf(data, order) {

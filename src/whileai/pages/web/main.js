@@ -1,6 +1,6 @@
 // Puts the parts together: the state stands in the address behind the #, so that a link points at a task.
 import { loaded, loadTexts, rateText } from "./store.js";
-import { chosen, ordersOf, sorted, termsOf } from "./filter.js";
+import { chosen, ordersOf, termsOf } from "./filter.js";
 import { TaskList } from "./list.js";
 import { element, fill, pairsOf, shownText } from "./view.js";
 import { listen } from "./keys.js";
@@ -23,7 +23,7 @@ function themes() {
 class Browser {
   constructor(data) {
     this.data = data;
-    this.state = { f: data.settings.flags[0], s: "loss", q: "", t: "" };
+    this.state = { f: ["lost", "won", "failing", "unstable"].find((flag) => chosen(data, flag, []).length) ?? "all", s: "loss", q: "", t: "" };
     this.pair = 0;
     this.differ = true;
     this.detail = find("detail");
@@ -102,11 +102,11 @@ class Browser {
     for (const button of this.buttons) button.setAttribute("aria-pressed", String(button.dataset.f === f));
     if (find("q").value !== q) find("q").value = q;
     find("sort").value = s;
-    this.list.set(sorted(this.data, chosen(this.data, f, this.terms), s), keep);
+    this.list.set(chosen(this.data, f, this.terms, s), keep);
     const n = this.list.places.length;
     const held = this.data.texts.size ? this.list.places.reduce((sum, place) => sum + this.data.texts.has(place), 0) : 0;
-    const texts = !this.data.settings.texts ? "no texts" : !this.data.texts.size ? "texts loading" : held === n ? "texts of all" : `texts of ${held.toLocaleString("en")}`;
-    find("count").textContent = `${n.toLocaleString("en")} ${n === 1 ? "task" : "tasks"}, ${texts}`;
+    const texts = !n ? "" : !this.data.settings.texts ? "no texts" : !this.data.texts.size ? "texts loading" : held === n ? "texts of all" : `texts of ${held.toLocaleString("en")}`;
+    find("count").textContent = `${n.toLocaleString("en")} ${n === 1 ? "task" : "tasks"}${texts && `, ${texts}`}`;
     if (this.list.opened >= 0) this.draw();
   }
 

@@ -49,7 +49,7 @@ export async function loaded() {
   const among = places ? JSON.parse(await unpacked(places)) : null;
   const size = columns.ids.length;
   const gain = Float64Array.from({ length: size }, (_, place) => gainOf(columns, place, settings.lower));
-  return { settings, columns, among, size, gain, ids: columns.ids.map((id) => id.toLowerCase()), texts: new Map(), hay: [] };
+  return { settings, columns, among, size, gain, ids: columns.ids.map((id) => id.toLowerCase()), texts: new Map(), hay: [], orders: new Map() };
 }
 
 /** The texts, one record a task: prompt, rows of each arm, gold. What is searched is kept beside them in lower case. */
@@ -63,7 +63,8 @@ export async function loadTexts(data) {
     const arms = rest.slice(0, data.settings.arms.length);
     const index = at ? at.get(place) : place;
     data.texts.set(index, { prompt, arms, gold: rest[arms.length] ?? null });
-    const said = arms.flat().map((row) => `${row[0]}\n${row[4]}`);
+    const said = arms.flat().map((row) => [row[0], row[4], ...(row[6] ?? []).map((step) => step[1])].join("\n"));
     data.hay[index] = [prompt, ...said].join("\n").toLowerCase();
   }
+  data.orders.clear(); // one of them is by the length of texts
 }

@@ -65,6 +65,23 @@ function reply(row, parts, sign, terms, label) {
   return pre;
 }
 
+/** What happened before the reply: calls of tools, what they returned, what else was said. */
+function stepsOf(row, terms) {
+  if (!row[6]) return null;
+  const calls = row[6].filter(([kind]) => kind === "call").length;
+  const list = element("ol", "steps", ...row[6].map(([kind, said]) => {
+    const step = element("li", kind, element("span", "kind", kind), " ");
+    const body = put(element("code"), said, terms);
+    body.dir = "auto";
+    step.append(body);
+    return step;
+  }));
+  const told = `${row[6].length} step${row[6].length === 1 ? "" : "s"} before the reply, ${calls} tool call${calls === 1 ? "" : "s"}`;
+  const box = element("details", "", element("summary", "", told), list);
+  box.open = true;
+  return box;
+}
+
 function markersOf(rows, names) {
   const found = [...new Set(rows.flatMap((row) => (row ? Object.keys(row[5]) : [])))].sort();
   if (!found.length) return null;
@@ -112,7 +129,7 @@ export function fill(pane, data, place, how, turn) {
   title.tabIndex = -1;
   pane.replaceChildren(title, element("p", "size", rateText(columns, place)));
   if (!texts) {
-    pane.append(element("p", "", settings.texts ? `Its texts found no room on this page: ${settings.command} --tasks ID` : "This page holds no texts."));
+    pane.append(element("p", "", settings.texts ? `Its texts found no room on this page. For others: ${settings.more}` : "This page holds no texts."));
     return;
   }
   pane.append(element("h4", "", "Prompt"), put(text("prompt", "Prompt"), texts.prompt, how.terms));
@@ -127,6 +144,8 @@ export function fill(pane, data, place, how, turn) {
       const verdict = verdictOf(row);
       const parts = found && found.by !== "nothing" ? found.parts : null;
       box.append(element("h4", "", rows.length > 1 ? `${name}: ` : "", element("span", `word ${verdict.kind}`, verdict.word)));
+      const steps = stepsOf(row, how.terms);
+      if (steps) box.append(steps);
       box.append(reply(row, parts, side === 0 ? "-" : "+", how.terms, `${name}, the completion`));
       const told = [row[2] && row[2] !== "ok" ? `status ${row[2]}` : "", row[3] ? `judge ${row[3]}` : ""].filter(Boolean).join(", ");
       if (told) box.append(element("p", "size", shownText(told)));
