@@ -104,7 +104,9 @@ BEHAVIOURS = {
     "no-choices": lambda request, n: {"id": "c", "object": "chat.completion", "choices": None},
     "error-in-200": lambda request, n: Answer(200, {"error": {"message": "upstream is busy", "code": 502}}),
     "silent": lambda request, n: completion(None),
-    "logprobs": lambda request, n: completion("a b c", logprobs=LOGPROBS if request.get("logprobs") else None),
+    "logprobs": lambda request, n: completion(
+        "a b c", logprobs=LOGPROBS if request.get("logprobs") and request.get("top_logprobs") else None  # as llama.cpp
+    ),
     "infinite-logprobs": lambda request, n: completion("a b", logprobs=[-0.5, float("-inf")]),
     "refusal": lambda request, n: completion(None, refusal="I cannot help with that."),
     "cut": lambda request, n: completion('{"evidence": "', "length"),

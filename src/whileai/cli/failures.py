@@ -26,8 +26,6 @@ CALLS = {
     "self-check": "self_check",
     "demo": "demo",
 }
-#: Of a command whose other arguments stand in a file: those that are flags.
-FLAGS_OF = {"simulate": ("mode", "situations", "repeats", "budget", "seed", "output")}
 #: Arguments that are not flags of the same name.
 POSITIONAL = {"data": "DATA", "rows": "DATA", "runs": "RUN", "effect": "EFFECT", "path": "--output"}
 
@@ -54,14 +52,8 @@ def explain(error: BaseException, command: str) -> str:
 
 def with_flags(text: str, command: str) -> str:
     """A sentence with the argument it begins with, and those it names as ``name=``, as flags."""
-    text = re.sub(r"^([a-z_]+)(?:\[\d+\])?(?= (?:must|row)\b)", lambda m: _flagged(m, command), text)
-    return re.sub(r"\b([a-z_]+)=(?=[\s,.;)]|$)", lambda m: _flagged(m, command), text)
-
-
-def _flagged(found: re.Match[str], command: str) -> str:
-    """The flag of an argument that a sentence names, or what the sentence says where it is none."""
-    flags = FLAGS_OF.get(command)
-    return flag(found[1], command) if flags is None or found[1] in flags else found[0]
+    text = re.sub(r"^([a-z_]+)(?:\[\d+\])?(?= (?:must|row)\b)", lambda m: flag(m[1], command), text)
+    return re.sub(r"\b([a-z_]+)=(?=[\s,.;)]|$)", lambda m: flag(m[1], command), text)
 
 
 def flag(argument: str, command: str) -> str:
@@ -72,6 +64,8 @@ def flag(argument: str, command: str) -> str:
         return "A" if argument == "before" else "B"
     if command != "convert" and argument == "format":  # the format of what is read
         return "--from"
+    if command != "decontaminate" and argument == "fields":  # the names of what is read
+        return "--map"
     return POSITIONAL.get(argument, "--" + argument.replace("_", "-"))
 
 

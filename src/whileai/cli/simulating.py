@@ -6,10 +6,12 @@ import argparse
 import dataclasses
 import importlib
 import inspect
+import os
+import re
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +20,7 @@ from whileai import keys, params
 from whileai.cli.failures import InputError
 from whileai.cli.grading import OWN_OPTION, VERIFIERS
 from whileai.cli.output import Answer, deliver
-from whileai.errors import ParamError
+from whileai.errors import ParamError, RowError
 from whileai.result import Block, Note, Result
 
 if TYPE_CHECKING:
@@ -78,46 +80,48 @@ def simulate(args: argparse.Namespace) -> int:
     """Run what the file says; 2 where the agent could not be run, 130 after an interrupt."""
     from whileai.engine.simulate import simulate as call
 
-    data = call(**_settings(args))
+    spec = _Spec(args)
+    try:
+        data = call(**spec.arguments())
+    except (ParamError, RowError, InputError, FileNotFoundError, TypeError) as error:
+        if isinstance(error, TypeError) and not str(error).startswith(f"{CALL}: "):
+            raise  # nothing that was given is at fault
+        raise InputError(spec.sentence(error)) from error
     result = _report(data)
     deliver(args, Answer(CALL, result, (), data.stopped_because in ("done", "budget")), to_file=False)
     return {"agent_failed": BAD, "interrupted": INTERRUPTED}.get(data.stopped_because, 0)
 
 
-def _settings(args: argparse.Namespace) -> dict[str, Any]:
-    """The arguments of the call: those of the file, and in their place those of the command line."""
-    spec = Path(args.spec)
-    try:
-        text = spec.read_text(encoding="utf-8")
-        given = tomllib.loads(text)
-    except OSError as error:
-        raise InputError(f"SPEC must be a file that can be read; got {args.spec!r}: {error.strerror}.") from error
-    except ValueError as error:
-        raise InputError(f"SPEC must be a TOML file; {args.spec!r} is none: {error}.") from error
-    given |= {name: value for name in _INSTEAD if (value := getattr(args, name)) is not None}
-    if args.output is None and isinstance(given.get("output"), str):
-        given["output"] = str(spec.parent / given["output"])
-    if given.get("output") is None:
-        raise InputError("--output must be given, or output in the file: a .jsonl file for the rows; got none.")
-    for folder in (str(spec.resolve().parent), str(Path.cwd())):
-        if folder not in sys.path:
-            sys.path.insert(0, folder)
-    return _Spec(spec.parent, given).arguments()
-
-
 class _Spec:
-    """What stands in the file, made into what the call takes.
+    """What stands in the file, made into what the call takes; options of the command line stand in for keys of it."""
 
-    Parameters
-    ----------
-    folder : Path
-        Where files that it names are looked for.
-    given : dict
-    """
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.path, self.folder = args.spec, Path(args.spec).parent
+        try:
+            self.given = tomllib.loads(Path(args.spec).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise InputError(f"SPEC must be a file that can be read; got {args.spec!r}: {error.strerror}.") from error
+        except ValueError as error:
+            raise InputError(f"SPEC must be a TOML file; {args.spec!r} is none: {error}.") from error
+        if isinstance(self.given.get("output"), str):
+            self.given["output"] = str(self.folder / self.given["output"])
+        self.flags = {name: value for name in _INSTEAD if (value := getattr(args, name)) is not None}
+        self.given |= self.flags
+        if self.given.get("output") is None:
+            raise InputError("--output must be given, or output in the file: a .jsonl file for the rows; got none.")
+        for folder in (str(self.folder.resolve()), str(Path.cwd())):
+            if folder not in sys.path:
+                sys.path.insert(0, folder)
 
-    def __init__(self, folder: Path, given: Mapping[str, Any]) -> None:
-        self.folder = folder
-        self.given = given
+    def sentence(self, error: Exception) -> str:
+        """What is wrong, with the option or the key of the file at fault, as it was written."""
+        text = re.sub(f"^({CALL}|read|load_traces): ", "", str(error))
+        name = text.partition(" ")[0]
+        if name in self.flags:
+            return f"--{text}"
+        tables = (key for key, part in self.given.items() if isinstance(part, Mapping) and name in part)
+        table = next(tables, None) if name not in self.given else None
+        return f"{self.path}: {table}.{text}" if table else f"{self.path}: {text}"
 
     def arguments(self) -> dict[str, Any]:
         """All of it."""
@@ -127,18 +131,19 @@ class _Spec:
         named = [name for name, one in inspect.signature(call).parameters.items() if one.kind is not one.VAR_KEYWORD]
         known = (*named, *EngineOptions.__annotations__)
         made: dict[str, Any] = {}
+        _known("the file", self.given, known)
         for name, value in self.given.items():
-            params.one_of(CALL, "a key of the file", name, known, "a known one")
             made[name] = self._table(name, OBJECTS[name], value) if name in OBJECTS else self._value(name, value)
+        if "agent" not in made and not os.environ.get("WHILEAI_MODEL"):
+            fix = "Or set WHILEAI_MODEL for a model at OPENAI_BASE_URL."
+            raise ParamError.of(CALL, "agent", f'"{_PLACE}" or a table with model=', None, fix)
         return made
 
     def _table(self, name: str, kind: type[Any], value: Any) -> Any:
         """One of the four objects."""
         if not isinstance(value, Mapping):
             raise ParamError.of(CALL, name, "a table", value)
-        known = [part.name for part in dataclasses.fields(kind)]
-        for key in value:
-            params.one_of(CALL, f"a key of [{name}]", key, known, "a known one")
+        _known(f"[{name}]", value, [part.name for part in dataclasses.fields(kind)])
         return kind(**{key: self._value(key, item) for key, item in value.items()})
 
     def _value(self, name: str, value: Any) -> Any:
@@ -157,12 +162,10 @@ class _Spec:
             return value
         if not isinstance(value, Mapping):
             raise ParamError.of(CALL, name, "a table with model=, and base_url= for a server of your own", value)
-        known = list(inspect.signature(Endpoint).parameters)
-        for key in value:
-            params.one_of(CALL, f"a key of [{name}]", key, known, "a known one")
+        _known(f"[{name}]", value, inspect.signature(Endpoint).parameters)
         if "model" not in value:
             raise ParamError.of(CALL, f"{name}.model", "the name of a model", None)
-        return Endpoint(**value)
+        return _made(name, Endpoint, value)
 
     def tools(self, name: str, value: Any) -> list[Any]:
         """Tools by their places, one or a list each, or their schemas."""
@@ -216,18 +219,31 @@ class _Spec:
     def _rubric(self, name: str, value: Mapping[str, Any]) -> Any:
         from whileai.engine.judge import Judge
 
-        known = list(inspect.signature(Judge).parameters)
-        for key in value:
-            params.one_of(CALL, f"a key of [{name}]", key, known, "a known one")
+        _known(f"[{name}]", value, inspect.signature(Judge).parameters)
         for key in ("rubric", "model"):
             if key not in value:
                 raise ParamError.of(CALL, f"{name}.{key}", "given", None)
         model = value["model"]
-        return Judge(**{**value, "model": self.model(f"{name}.model", model) if isinstance(model, Mapping) else model})
+        model = self.model(f"{name}.model", model) if isinstance(model, Mapping) else model
+        return _made(name, Judge, {**value, "model": model})
 
     def file(self, name: str, value: Any) -> Any:
         """A file beside the spec, or what stands there itself."""
         return str(self.folder / value) if isinstance(value, str) else value
+
+
+def _known(place: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Raise unless every key of a place in the file is a known one."""
+    for key in given:
+        params.one_of(CALL, f"a key of {place}", key, known, "a known one")
+
+
+def _made(table: str, kind: type[Any], values: Mapping[str, Any]) -> Any:
+    """An object from a table; what is wrong with it is told by the table's name."""
+    try:
+        return kind(**values)
+    except ParamError as error:
+        raise ParamError(f"{table}.{str(error).partition(': ')[2]}") from error
 
 
 #: Key -> how its value is read; all others are taken as they are.

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from whileai.engine import nouns
 from whileai.engine.axes import NO_TOOL, SEVERAL, UNSPECIFIED
-from whileai.engine.brief import Brief
 from whileai.engine.catalog import Catalog
 from whileai.engine.hearing import label
 from whileai.engine.records import Records
+from whileai.engine.situations import Brief
 from whileai.engine.templates import Draft
 from whileai.engine.values import Draw, plain_text
 
@@ -76,9 +75,3 @@ def _change(records: Records, kinds: Mapping[str, str]) -> dict[str, Any]:
         if other != records.facts[name]:
             return {name: other}
     return {}
-
-
-def goal_of(records: Records) -> str:
-    """What the tools of a situation do, in words."""
-    said = [nouns.verb_noun(tool) for tool in records.focus]
-    return " and ".join(f"{verb or 'use'} {nouns.article(noun)} {noun}" for verb, noun, _ in said if noun)

@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from whileai.engine import nouns, values
-from whileai.engine.uses import ID_ENDS, SAID, Named, ToolLike, Use, properties, read_use
+from whileai.engine.tools import Tool
+from whileai.engine.uses import ID_ENDS, SAID, Use, properties, read_use
 
-__all__ = ["Catalog", "Entity", "ToolLike", "Use", "properties"]
+__all__ = ["Catalog", "Entity", "Use", "properties"]
 
 _PEOPLE = frozenset(
     nouns.listed(
@@ -83,7 +84,7 @@ class Catalog:
         In the order in which the tools speak of them.
     """
 
-    def __init__(self, tools: Iterable[ToolLike]) -> None:
+    def __init__(self, tools: Iterable[Tool]) -> None:
         self.tools = tuple(tools)
         self.uses = {tool.name: read_use(tool) for tool in self.tools}
         self.entities: dict[str, Entity] = {}
@@ -95,7 +96,7 @@ class Catalog:
     def use(self, tool: str) -> Use:
         """What a tool does; of one that is not in the catalog, what its name says."""
         found = self.uses.get(tool)
-        return found if found is not None else read_use(Named(tool))
+        return found if found is not None else read_use(Tool(tool, effect="read"))
 
     def entity(self, name: str) -> Entity:
         """A kind of thing, with a status alone where no tool speaks of it."""
@@ -141,7 +142,9 @@ class Catalog:
             entity.fields["name"] = ({}, {})
         for name, schema in _output_fields(use.tool).items():
             if name not in entity.links and name != entity.id_field:
-                entity.fields.setdefault(name, (values.resolved(schema, _output(use.tool)), _output(use.tool)))
+                entity.fields.setdefault(
+                    name, (values.resolved(schema, (use.tool.returns or {})), (use.tool.returns or {}))
+                )
         noun = nouns.verb_noun(use.tool.name)[1]
         last = noun.split()[-1] if noun else ""
         if use.tool.effect == "read" and not use.many and last and last not in use.entity.split():
@@ -160,18 +163,9 @@ class Catalog:
         entity.settle()
 
 
-def _output(tool: ToolLike) -> Mapping[str, Any]:
-    """The JSON Schema of what a tool returns, ``{}`` where none is known."""
-    for name in ("returns", "output_schema", "output"):
-        found = getattr(tool, name, None)
-        if isinstance(found, Mapping):
-            return found
-    return {}
-
-
-def _output_fields(tool: ToolLike) -> Mapping[str, Any]:
+def _output_fields(tool: Tool) -> Mapping[str, Any]:
     """The fields of the object, or of the objects in the list, that a tool returns."""
-    root = _output(tool)
+    root = tool.returns or {}
     schema = values.resolved(root, root)
     for _ in range(3):
         found = schema.get("properties")

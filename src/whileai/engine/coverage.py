@@ -115,7 +115,7 @@ class Coverage(Result):
             blocks.append(Table(("fault", "planned", "fired"), rows, "lrr"))
         blocks += [Line(f"{axis}: {_spread(self.axes[axis])}") for axis in NAMES]
         if self.effects:
-            said = ", ".join(f"{tool} {effect}" for tool, effect in self.effects.items())
+            said = " | ".join(f"{tool} {effect}" for tool, effect in self.effects.items())
             blocks.append(Line(f"tools taken to: {said}"))
         return [*blocks, *self.notes]
 
@@ -141,7 +141,7 @@ def _spread(values: Mapping[str, int], most: int = 8) -> str:
     """Values with their counts on one line, long ones cut."""
     shown = [f"{value if len(value) <= 32 else value[:29] + '...'} {n:,}" for value, n in list(values.items())[:most]]
     rest = len(values) - most
-    return ", ".join([*shown, *([f"and {rest} more"] if rest > 0 else [])])
+    return " | ".join([*shown, *([f"and {rest} more"] if rest > 0 else [])])
 
 
 def coverage_of(

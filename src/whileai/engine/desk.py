@@ -8,8 +8,7 @@ from typing import Any
 from whileai.engine import nouns, statuses, values
 from whileai.engine.catalog import Use
 from whileai.engine.ids import canonical
-from whileai.engine.records import Records
-from whileai.engine.records import _status as status_saying
+from whileai.engine.records import Records, status_saying
 from whileai.engine.statuses import refusal
 from whileai.engine.values import Draw
 from whileai.simulations._wire import copied

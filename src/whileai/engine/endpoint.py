@@ -170,7 +170,7 @@ class Endpoint:
         if response_format is not None:
             body["response_format"] = response_format
         if logprobs:
-            body["logprobs"] = True
+            body |= {"logprobs": True, "top_logprobs": body.get("top_logprobs", 1)}  # some servers give none without
         for old, new in self.renamed.items():
             if old in body:
                 body[new] = body.pop(old)

@@ -13,8 +13,6 @@ from typing import Any
 from whileai.engine.reply import Usage
 from whileai.errors import WaiError
 
-#: The reasons there are. Each is also the ``unusable_reason`` of a rollout that ends by it.
-REASONS = ("rate_limited", "server_error", "connection", "bad_response", "auth", "quota", "context_length")
 #: Statuses below 500 at which the same request may work a moment later.
 TRIED_AGAIN = frozenset({408, 409, 429})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -19,8 +19,6 @@ KINDS = (TIMEOUT, MALFORMED, STALE, PERMISSION_DENIED)
 CUT = (TIMEOUT, PERMISSION_DENIED)
 #: What a fault plan says instead of a tool's name where the first calls fail, whichever tool they are to.
 ANY_TOOL = "*"
-
-Bend = Callable[[Any, Random], Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ import hashlib
 import json
 import random
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from whileai import keys
-from whileai.simulations._wire import rollout_id_of
+
+T = TypeVar("T")
 
 
 def canonical(value: Any) -> str:
@@ -45,6 +46,39 @@ def rng(*key: Any) -> random.Random:
     return random.Random(number(*key))  # noqa: S311 - draws of a simulation, no secrets
 
 
+class Draw:
+    """Choices that depend on a key alone: the digits of its SHA-256, read one after another.
+
+    Cheap enough to make for every field of every record, which `rng` is not.
+    """
+
+    __slots__ = ("_bits", "_key", "_round")
+
+    def __init__(self, *key: Any) -> None:
+        self._key = "\x1f".join(map(str, key))
+        self._round = 0
+        self._bits = self._hash()
+
+    def _hash(self) -> int:
+        return int.from_bytes(hashlib.sha256(f"{self._key}\x1f{self._round}".encode()).digest(), "big")
+
+    def below(self, n: int) -> int:
+        """A whole number from 0 to n - 1."""
+        if self._bits < n << 64:  # few digits left: the next hash goes on
+            self._round += 1
+            self._bits = self._hash()
+        self._bits, rest = divmod(self._bits, n)
+        return rest
+
+    def pick(self, options: Sequence[T]) -> T:
+        """One of the options."""
+        return options[self.below(len(options))]
+
+    def between(self, low: int, high: int) -> int:
+        """A whole number from low to high."""
+        return low + self.below(max(0, high - low) + 1)
+
+
 def world_seed(run_seed: int, index: int, phrasing: int = 0) -> int:
     """The seed of the world of one situation, in [0, 2**32): it stands on the row as ``seed``."""
     return number("world", run_seed, index, phrasing) >> 32
@@ -70,8 +104,3 @@ def task_id(
     """
     asked = prompt if isinstance(prompt, str) else list(prompt)
     return "sc_" + keys.digest(canonical([dict(axes), asked, dict(faults), world_seed]))
-
-
-def rollout_id(task_id: str, rollout_index: int, policy_version: str = "") -> str:
-    """``ro_`` and 12 hex digits of the task, the place among its rollouts and the policy."""
-    return rollout_id_of(task_id, rollout_index, policy_version)

@@ -7,7 +7,6 @@ import dataclasses
 import functools
 import hashlib
 import json
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,15 +14,14 @@ from whileai import params
 from whileai.engine.endpoint import DEFAULT_TIMEOUT, Endpoint, EndpointError, EndpointTimeout, Usage
 from whileai.engine.judge_document import Document, document_of, planted_objects, quotes_gold, stands_in
 from whileai.engine.reply import Reply, strict_json
+from whileai.engine.structured import Asker
 from whileai.errors import ParamError
 from whileai.verify.base import time_left
 from whileai.verify.verdict import Status, Verdict, as_reward, not_scored
 
 CALL = "Judge"
 FIELDS = ("evidence", "reason", "verdict")
-#: The forms of a structured answer, tried in this order; which one a server takes is remembered on its endpoint.
-FORMS = ("json_schema", "tool_call", "json_object")
-TOOL = "verdict"
+FORM = "verdict"
 LEAST_CHARS = 1000
 WITHHELD = "[withheld: it quotes what is privileged]"
 DEFAULT_ANCHORS: dict[tuple[str, ...], dict[str, str]] = {
@@ -183,54 +181,17 @@ class Judge:
         """One vote, whatever happens."""
         # a little less than the verdict's own clock, so that the reason of a slow failure is still heard
         clock = max(0.05, 0.97 * time_left(DEFAULT_TIMEOUT) - 0.1)
-        ends = time.monotonic() + clock
-        spent = Usage()
-        try:
-            for place in self._forms():
-                try:
-                    reply = await self._ask(document, FORMS[place], max(0.01, ends - time.monotonic()))
-                except EndpointError as error:
-                    spent += error.usage
-                    if error.rejected and place + 1 < len(FORMS):
-                        continue
-                    raise
-                spent += reply.usage
-                text = _answer_of(reply, FORMS[place])
-                if self._takes(place, reply, text):
-                    break
-        except EndpointError as error:
-            return _Vote("error", reason=str(error), cause=error.reason, usage=spent)
-        except EndpointTimeout as error:
-            return _Vote("timeout", reason=f"no answer within {clock:.3g} s", usage=spent + error.usage)
-        vote = self._read(reply, text, document)
-        return dataclasses.replace(vote, form=FORMS[place], model=reply.model or self.endpoint.model, usage=spent)
-
-    def _forms(self) -> range:
-        """The forms still worth trying on this server."""
-        return range(max(0, self.endpoint.shared.form - 1), len(FORMS))
-
-    def _takes(self, place: int, reply: Reply, text: str) -> bool:
-        """Whether a server takes a form; while none is known to work, one that ignores it is asked by the next."""
-        shared = self.endpoint.shared
-        if isinstance(strict_json(text), dict):
-            shared.form = place + 1
-            return True
-        undecided = shared.form == 0 and reply.refusal is None and reply.finish_reason != "length"
-        return not undecided or place + 1 == len(FORMS)
-
-    async def _ask(self, document: Document, form: str, clock: float) -> Reply:
         messages = [{"role": "system", "content": self.system}, {"role": "user", "content": document.text}]
-        schema = _schema(self.labels)
-        if form == "json_schema":
-            asked = {"type": form, form: {"name": TOOL, "strict": True, "schema": schema}}
-            return await self.endpoint.chat(messages, response_format=asked, timeout=clock)
-        if form == "json_object":
-            return await self.endpoint.chat(messages, response_format={"type": form}, timeout=clock)
-        tool = {"name": TOOL, "description": "Give the verdict.", "parameters": schema}
-        choice = {"type": "function", "function": {"name": TOOL}}
-        return await self.endpoint.chat(
-            messages, [{"type": "function", "function": tool}], tool_choice=choice, timeout=clock
-        )
+        asker = Asker(self.endpoint, FORM, _schema(self.labels), read=strict_json)
+        try:
+            answer = await asker.ask(messages, clock)
+        except EndpointError as error:
+            return _Vote("error", reason=str(error), cause=error.reason, usage=asker.usage)
+        except EndpointTimeout:
+            return _Vote("timeout", reason=f"no answer within {clock:.3g} s", usage=asker.usage)
+        vote = self._read(answer.reply, answer.text, document)
+        model = answer.reply.model or self.endpoint.model
+        return dataclasses.replace(vote, form=answer.form, model=model, usage=asker.usage)
 
     def _read(self, reply: Reply, text: str, document: Document) -> _Vote:
         """The vote in a reply: its whole text is a verdict, or there is none."""
@@ -301,16 +262,6 @@ class Judge:
         if vote.label is None:
             return {"status": vote.status, **told}
         return {"status": vote.status, "label": vote.label, **told, "evidence_found": vote.found}
-
-
-def _answer_of(reply: Reply, form: str) -> str:
-    """The text that must be the verdict: the reply's, or the arguments of the one tool call."""
-    if form != "tool_call":
-        return reply.text
-    if len(reply.tool_calls) != 1 or reply.tool_calls[0].name != TOOL:
-        return ""
-    call = reply.tool_calls[0]
-    return json.dumps(call.arguments) if call.arguments_raw is None else call.arguments_raw
 
 
 def _schema(labels: Sequence[str]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import datetime as dt
 import re
 from collections.abc import Callable, Sequence
 
-from whileai.engine.draws import Draw
+from whileai.engine.ids import Draw
 from whileai.engine.nouns import listed
 
 _FIRST = listed(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import dataclasses
 import json
 import os
 import threading
@@ -276,11 +277,4 @@ def _bound(tool: Tool, connection: _Connection) -> Tool:
         return await asyncio.wrap_future(connection.submit(work))
 
     body.__name__ = tool.name
-    return Tool(
-        name=tool.name,
-        description=tool.description,
-        parameters=tool.parameters,
-        fn=body,
-        effect="" if tool.guessed else tool.effect,
-        returns=tool.returns,
-    )
+    return dataclasses.replace(tool, fn=body)

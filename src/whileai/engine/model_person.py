@@ -10,10 +10,10 @@ from typing import Any
 from whileai import keys
 from whileai.engine import hearing, statuses
 from whileai.engine.axes import HISTORIES, NAMES, STANCES, STATES
-from whileai.engine.brief import Brief
 from whileai.engine.closeness import repeats
 from whileai.engine.person import Said, UserFailed
 from whileai.engine.reply import Usage
+from whileai.engine.situations import Brief
 from whileai.engine.structured import Asker, Model
 from whileai.engine.values import plain_text
 
@@ -148,7 +148,7 @@ class ModelPerson:
             if problem:
                 again = f"That cannot be used: it {problem}. Answer again as the person, as JSON."
                 turns = [*turns, {"role": "user", "content": again}]
-            answer = await self._asker.ask(turns)
+            answer = (await self._asker.ask(turns)).value
             problem = self._problem(answer, conversation)
             if not problem and answer is not None:
                 return self._said(answer, confirming=heard.confirms)

@@ -1,4 +1,4 @@
-"""What the name of a tool says: its verb, the thing it is about, and what that thing is once the verb is done."""
+"""What the name of a tool says: its verb, what that does, the thing it is about, and what that is once it is done."""
 
 from __future__ import annotations
 
@@ -137,3 +137,63 @@ def article(noun: str) -> str:
 def words(name: str) -> str:
     """An identifier as words: ``shipping_address`` -> ``shipping address``."""
     return " ".join("ID" if part == "id" else part for part in parts_of(name))
+
+
+#: What a call does to the world.
+EFFECTS = ("read", "write", "delete")
+
+
+_READ = frozenset(
+    listed(
+        """
+    get list find search read fetch look lookup check query show view describe count retrieve load track
+    verify validate calculate compute convert translate summarize summarise compare estimate predict browse
+    scan inspect preview is has exists ask think explain status details info history summary
+    """
+    )
+)
+_DELETE = frozenset(
+    listed(
+        """
+    delete cancel remove drop destroy revoke void erase purge clear unsubscribe deactivate uninstall discard
+    """
+    )
+)
+_WRITE = frozenset(
+    listed(
+        """
+    create update set send add write put make save store insert upsert edit modify change rename move
+    reserve buy pay charge refund issue process submit open close schedule reschedule transfer assign
+    escalate notify reply forward publish upload apply approve reject confirm grant deny enable disable
+    activate start stop run execute launch restart reset register subscribe return exchange replace redeem
+    merge split sign lock unlock pause resume invite share block resolve reopen
+    """
+    )
+)
+#: Verbs that are nouns as often: they count where the name has no other verb, and only as its first word.
+_NOUNS_TOO = frozenset(
+    listed(
+        """
+    order book file email message record report log copy tag flag link post mark ship call rate
+    """
+    )
+)
+
+
+def verb_of(name: str) -> str:
+    """The verb of a tool's name: its first word that is one, else its first word, else nothing."""
+    words = parts_of(name)
+    known = (word for word in words if word in _READ or word in _WRITE or word in _DELETE)
+    return next(known, words[0] if words else "")
+
+
+def guessed_effect(name: str) -> str:
+    """``read``, ``write`` or ``delete``; ``read`` where the name has no verb that is known.
+
+    Examples
+    --------
+    >>> [guessed_effect(name) for name in ("get_order", "orders.cancel", "bookFlight", "order_status", "weather")]
+    ['read', 'delete', 'write', 'read', 'read']
+    """
+    verb = verb_of(name)
+    return "delete" if verb in _DELETE else "write" if verb in _WRITE or verb in _NOUNS_TOO else "read"

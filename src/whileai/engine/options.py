@@ -296,11 +296,6 @@ class Options:
     logprobs: bool | str = False
     notes: tuple[Note, ...] = ()
 
-    @property
-    def world_seed(self) -> int:
-        """The seed the worlds are made from."""
-        return self.seed if self.world.seed is None else self.world.seed
-
 
 def resolve(
     mode: str = "explore",
@@ -346,7 +341,7 @@ def resolve(
         run=run,
         judge=others.get("judge"),
         traces=others.get("traces"),
-        axes=_axes(others.get("axes")),
+        axes=others.get("axes"),
         logprobs=logprobs,
         notes=notes,
     )
@@ -414,12 +409,6 @@ def _fault_kinds(given: Any) -> dict[str, Callable[..., Any] | None]:
             raise ParamError.of(CALL, "fault_kinds", "kinds named once each", name)
         named[name] = fn
     return named
-
-
-def _axes(given: Any) -> Mapping[str, Sequence[Any]] | None:
-    if given is None or isinstance(given, Mapping):
-        return given
-    raise ParamError.of(CALL, "axes", "a mapping of axis to its values", given)
 
 
 def _callable(where: str, value: Any, bound: str, *counts: int) -> None:

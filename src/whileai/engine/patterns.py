@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import string
-from typing import Protocol
+
+from whileai.engine.ids import Draw
 
 _CLASSES = {
     "d": string.digits,
@@ -14,14 +15,7 @@ _CLASSES = {
 _QUANTIFIER = re.compile(r"\{(\d+)(?:,(\d*))?\}|[*+?]")
 
 
-class Chooser(Protocol):
-    """Where choices come from."""
-
-    def below(self, n: int) -> int:
-        """A whole number from 0 to n - 1."""
-
-
-def sample(pattern: str, chooser: Chooser) -> str | None:
+def sample(pattern: str, draw: Draw) -> str | None:
     """A text that `pattern` matches in full, or ``None`` where it uses more than literals, classes and counts."""
     try:
         pieces = list(_pieces(pattern.removeprefix("^").removesuffix("$")))
@@ -29,8 +23,8 @@ def sample(pattern: str, chooser: Chooser) -> str | None:
         return None
     out: list[str] = []
     for alphabet, low, high in pieces:
-        count = low + (chooser.below(high - low + 1) if high > low else 0)
-        out.extend(alphabet[chooser.below(len(alphabet))] for _ in range(count))
+        count = low + (draw.below(high - low + 1) if high > low else 0)
+        out.extend(alphabet[draw.below(len(alphabet))] for _ in range(count))
     text = "".join(out)
     try:
         return text if re.fullmatch(pattern, text) else None

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, Protocol
 
 from whileai import keys
 from whileai.engine import hearing, statuses
-from whileai.engine.brief import Brief
 from whileai.engine.reply import Usage
+from whileai.engine.situations import Brief
 from whileai.engine.values import Draw, plain_text, quoted
 from whileai.errors import WaiError
 

@@ -14,8 +14,8 @@ from typing import Any
 from whileai import params
 from whileai.engine import faults, ids
 from whileai.engine.axes import NAMES, NO_TOOL, OK, UNSPECIFIED, Axes, Pair, Point, axes_of
-from whileai.engine.briefs import brief_of, focus_of, goal_of
-from whileai.engine.catalog import Catalog, ToolLike
+from whileai.engine.briefs import brief_of, focus_of
+from whileai.engine.catalog import Catalog
 from whileai.engine.cover import Stream
 from whileai.engine.faults import Fault
 from whileai.engine.matching import axes_of_text
@@ -24,6 +24,7 @@ from whileai.engine.references import reference_of
 from whileai.engine.seeds import Seed, seeds_of
 from whileai.engine.situations import Public, Situation
 from whileai.engine.templates import Draft, Templates
+from whileai.engine.tools import Tool
 from whileai.engine.traces import Traces
 from whileai.errors import ParamError
 from whileai.result.blocks import Note
@@ -32,6 +33,8 @@ from whileai.result.digits import count
 CALL = "simulate"
 #: How often a prompt that comes too close to a trace is written anew before it is left as it is.
 _REWRITES = 40
+#: What a person wants whose own words speak of no tool.
+_OWN_GOAL = "get an answer to what I wrote"
 #: How far the stream is read to find out where every pair is planned.
 _FAR = 100_000
 
@@ -76,7 +79,7 @@ class Plan:
 
     def __init__(
         self,
-        tools: Iterable[ToolLike] | Catalog,
+        tools: Iterable[Tool] | Catalog,
         system_prompt: str = "",
         *,
         seed: int = 0,
@@ -286,9 +289,13 @@ class Plan:
         said = " ".join(str(turn.get("content")) for turn in opening.messages)
         records = self._records(world_seed, axes, ids_in(said))
         self._prompts.add(opening.prompt)
-        draft = Draft(opening.prompt, goal_of(records) or "get an answer to what I wrote")
         public = Public(opening.prompt, opening.messages)
-        return self._finished(index, axes, public, records, draft, writer="seed")
+        return self._finished(index, axes, public, records, self._opened(opening, axes, records, "seed"), writer="seed")
+
+    def _opened(self, opening: Seed, axes: Mapping[str, str], records: Records, writer: str) -> Draft:
+        """An opening as a draft; what the caller's own words ask for is known by the tools they speak of alone."""
+        own = writer == "seed" and not records.focus
+        return Draft(opening.prompt, _OWN_GOAL if own else self._templates.goal(axes, records))
 
     def _replayed(self, index: int, opening: Seed) -> Situation:
         """A situation of an earlier run as it was: its id, prompt, axes, fault and world."""
@@ -302,9 +309,9 @@ class Plan:
         self._prompts.add(opening.prompt)
         fault = faults.fault_of(row.get("faults") or {})
         public = Public(opening.prompt, opening.messages)
-        made = self._finished(
-            index, known, public, records, Draft(opening.prompt, goal_of(records)), writer="replay", fault=fault
-        )
+        writer = str(row.get("writer_model") or "replay")
+        draft = self._opened(opening, known, records, writer)
+        made = self._finished(index, known, public, records, draft, writer="replay", fault=fault)
         privileged = row.get("privileged")
         reference = privileged.get("reference") if isinstance(privileged, Mapping) else None
         return dataclasses.replace(
@@ -313,7 +320,7 @@ class Plan:
             axes=axes,
             lineage=dict(row.get("lineage") or {}),
             reference=reference if isinstance(reference, str) else made.reference,
-            writer=str(row.get("writer_model") or "replay"),
+            writer=writer,
             seed_row=row,
         )
 

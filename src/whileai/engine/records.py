@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from whileai.engine import nouns, values
-from whileai.engine.catalog import Catalog, Entity, ToolLike, Use
+from whileai.engine.catalog import Catalog, Entity, Use
+from whileai.engine.tools import Tool
 from whileai.engine.values import Draw
 
 _ID_LIKE = re.compile(
@@ -64,7 +65,7 @@ class Records:
     def __init__(
         self,
         world_seed: int,
-        tools: Catalog | Iterable[ToolLike],
+        tools: Catalog | Iterable[Tool],
         state: str = "present",
         *,
         n: int = 8,
@@ -378,9 +379,6 @@ def _letters(own: str) -> str:
     """The letters an id starts with, in capitals."""
     found = re.match(r"[A-Za-z]*", own)
     return found.group().upper() if found else ""
-
-
-_status = status_saying
 
 
 def _typed(token: str, like: Any) -> Any:

@@ -23,6 +23,7 @@ from whileai.engine.replies import BadReply, EmptyReply, Spoken, read_spoken
 from whileai.engine.reply import Reply, Usage
 from whileai.engine.situations import Situation
 from whileai.engine.tape import Tape
+from whileai.engine.tools import as_json
 from whileai.engine.world import RolloutOver, World, WorldFailed
 
 #: Seconds a coroutine gets to end once it is cancelled, before it counts as left to itself.
@@ -430,8 +431,6 @@ def _mark(call: dict[str, Any]) -> str:
 
 def _as_written(arguments: dict[str, Any]) -> Any:
     """Arguments of Python code as JSON; what has no JSON form by its repr."""
-    from whileai.engine.tools import as_json
-
     try:
         return as_json(arguments)
     except TypeError:
@@ -439,8 +438,6 @@ def _as_written(arguments: dict[str, Any]) -> Any:
 
 
 def _one_written(value: Any) -> Any:
-    from whileai.engine.tools import as_json
-
     try:
         return as_json(value)
     except TypeError:

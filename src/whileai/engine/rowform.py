@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from whileai.engine import ids, statuses
+from whileai.engine import statuses
 from whileai.engine.played import Played
 from whileai.engine.situations import Situation
-from whileai.simulations._wire import SCHEMA_VERSION, copied
+from whileai.simulations._wire import SCHEMA_VERSION, copied, rollout_id_of
 
 #: What an agent's code may not write on its own row: verdicts, and what only the engine knows.
 _NOT_THE_AGENTS = frozenset(
@@ -53,7 +53,7 @@ def row_of(
         "schema_version": SCHEMA_VERSION,
         "task_id": situation.task_id,
         "scenario_id": situation.task_id,
-        "rollout_id": ids.rollout_id(situation.task_id, played.index, version),
+        "rollout_id": rollout_id_of(situation.task_id, played.index, version),
         "rollout_index": played.index,
         "prompt": situation.public.prompt,
         "messages": played.messages,

@@ -26,9 +26,9 @@ from whileai.engine.tally import Tally
 from whileai.engine.world import Worlds
 from whileai.engine.writer import Writer
 from whileai.errors import ParamError
+from whileai.keys import VERDICT_KEYS
 from whileai.result.blocks import Note
 from whileai.result.digits import count
-from whileai.scoring.judging import VERDICT_KEYS
 from whileai.verify.adapt import Judge
 
 Stopped = Literal["done", "budget", "interrupted", "agent_failed"]

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from whileai.engine.brief import Brief
-from whileai.engine.catalog import Catalog, ToolLike
+from whileai.engine.catalog import Catalog
 from whileai.engine.faults import Fault, plan_of
 from whileai.engine.records import Records
+from whileai.engine.tools import Tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,48 @@ class Public:
     def asked(self) -> str | list[dict[str, Any]]:
         """What a task id is made of: the prompt, or the whole conversation where there is more of it."""
         return self.prompt if len(self.messages) == 1 else self.conversation()
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """The person's side of a situation. No agent sees any of it but what the person says.
+
+    Attributes
+    ----------
+    goal : str
+        What they want, in words without any fact: ``cancel an order``.
+    stance : str
+        How they are.
+    facts : dict of str to object
+        Parameter -> the value they would give if asked for it. What is not here they do not know.
+    labels : dict of str to str
+        Parameter -> how it is said: ``order ID``.
+    kinds : dict of str to str
+        Parameter that takes an id -> what it is the id of.
+    told : tuple of str
+        The parameters whose values the prompt gives.
+    wrong : dict of str to object
+        Of a mistaken person: parameter -> the value the prompt gives in place of the fact.
+    change : dict of str to object
+        Of a person who changes their mind: parameter -> the value they ask for in place of the fact; empty where they
+        give up the request instead.
+    state, history : str
+        What is the case and what came before, for the texts a model writes.
+    voice : int
+        What choices of words are drawn from.
+    """
+
+    goal: str
+    stance: str = "plain"
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    told: tuple[str, ...] = ()
+    wrong: Mapping[str, Any] = field(default_factory=dict)
+    change: Mapping[str, Any] = field(default_factory=dict)
+    state: str = "present"
+    history: str = "first_contact"
+    voice: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +145,6 @@ class Situation:
         """The plan of failures as it stands on a row."""
         return plan_of(self.fault)
 
-    def records(self, tools: Catalog | Iterable[ToolLike], n: int = 8) -> Records:
+    def records(self, tools: Catalog | Iterable[Tool], n: int = 8) -> Records:
         """The records of its world, the same for every rollout; whoever changes them changes a copy."""
         return Records(self.world_seed, tools, self.state, n=n, focus=self.focus, named=self.named)

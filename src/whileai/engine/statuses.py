@@ -15,9 +15,6 @@ NOT_FOUND = "not_found"
 ALREADY_DONE = "already_done"
 CONFLICT = "conflict"
 
-#: The refusals of a world, in the order they are looked for.
-REFUSALS = (UNKNOWN_TOOL, INVALID_ARGUMENTS, PLACEHOLDER, NOT_FOUND, ALREADY_DONE, CONFLICT)
-
 AGENT_DONE = "agent_done"
 USER_DONE = "user_done"
 USER_LEFT = "user_left"

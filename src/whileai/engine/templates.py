@@ -32,15 +32,12 @@ class Draft:
     prompt : str
     goal : str
         What is asked for, in words without a fact.
-    told : tuple of str
-        The parameters whose values it gives.
     wrong : dict of str to object
         Those it gives wrongly, with the wrong value.
     """
 
     prompt: str
     goal: str
-    told: tuple[str, ...] = ()
     wrong: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -118,17 +115,21 @@ class Templates:
         )
         writing = _Writing(axes, records, int(texts["details"]))
         if axes["tool"] == NO_TOOL:
-            do = goal = self._beyond(records, writing)
-            request = texts["request"].replace("{do}", do)
+            request = texts["request"].replace("{do}", self._beyond(records))
         else:
-            request, goal = writing.request(texts["request"])
+            request = writing.request(texts["request"])
         details = writing.details()
         state = writing.state(texts["state"], places[SLOTS.index("state")])
         body = [request, details, texts["rule"], state, texts["stance"], texts["history"], texts["closing"]]
         text = _joined(texts["opener"], [part for part in body if part])
-        return Draft(writing.filled(_surfaced(text, texts["surface"])), goal, tuple(writing.told), writing.wrong)
+        prompt = writing.filled(_surfaced(text, texts["surface"]))
+        return Draft(prompt, self.goal(axes, records), writing.wrong)
 
-    def _beyond(self, records: Records, writing: _Writing) -> str:
+    def goal(self, axes: Mapping[str, str], records: Records) -> str:
+        """What is asked for at a point in the world of `records`, in words without any fact."""
+        return self._beyond(records) if axes["tool"] == NO_TOOL else _Writing(axes, records).goal()
+
+    def _beyond(self, records: Records) -> str:
         """A request that no tool serves, about what the tools are about."""
         draw = Draw(records.world_seed, "beyond")
         known = frozenset().union(*self.catalog.vocabulary.values()) if self.catalog.tools else frozenset()
@@ -143,7 +144,7 @@ class Templates:
 class _Writing:
     """One prompt in the making: what it gives away, and the values that no change of case may touch."""
 
-    def __init__(self, axes: Mapping[str, str], records: Records, detail: int) -> None:
+    def __init__(self, axes: Mapping[str, str], records: Records, detail: int = 0) -> None:
         self.records = records
         self.facts = records.facts
         self.uses = [records.catalog.use(tool) for tool in records.focus]
@@ -167,12 +168,14 @@ class _Writing:
         """The text with the values in place of the marks."""
         return _MARK.sub(lambda mark: self._values[int(mark[1])], text)
 
-    def request(self, form: str) -> tuple[str, str]:
-        """The request, and the same without any fact."""
+    def request(self, form: str) -> str:
+        """The request."""
         does = [self._do(use, with_id=not self.vague) for use in self.uses]
-        goals = [self._do(use, with_id=False) for use in self.uses]
-        then = does[1] if len(does) > 1 else ""
-        return form.replace("{do}", does[0]).replace("{then}", then), " and ".join(dict.fromkeys(goals))
+        return form.replace("{do}", does[0]).replace("{then}", does[1] if len(does) > 1 else "")
+
+    def goal(self) -> str:
+        """What the tools do, without any fact."""
+        return " and ".join(dict.fromkeys(self._do(use, with_id=False) for use in self.uses))
 
     def _do(self, use: Use, *, with_id: bool) -> str:
         """What a tool does, as a request: ``cancel order ORD-4550``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import sys
@@ -14,7 +15,7 @@ from typing import Any, overload
 from whileai import params
 from whileai.engine import statuses
 from whileai.engine.background import run_apart
-from whileai.engine.effects import EFFECTS, guessed_effect
+from whileai.engine.nouns import EFFECTS, guessed_effect
 from whileai.engine.schema_check import first_problem
 from whileai.engine.signatures import Signature, read_signature
 from whileai.errors import ParamError
@@ -200,7 +201,13 @@ def _made(
     fn: Any, name: str | None, description: str | None, effect: str | None, local: Mapping[str, Any] | None
 ) -> Tool:
     if isinstance(fn, Tool):
-        return _renamed(fn, name, description, effect)
+        return dataclasses.replace(
+            fn,
+            name=fn.name if name is None else name,
+            description=fn.description if description is None else description,
+            effect=effect or ("" if fn.guessed else fn.effect),
+            guessed=False,
+        )
     if not callable(fn):
         raise ParamError.of(CALL, "fn", "a function", fn, "A schema goes into tools= as it is.")
     own = name if name is not None else getattr(fn, "__name__", None) or getattr(type(fn), "__name__", "")
@@ -215,19 +222,6 @@ def _made(
         effect=effect or "",
         returns=signature.returns,
         _signature=signature,
-    )
-
-
-def _renamed(made: Tool, name: str | None, description: str | None, effect: str | None) -> Tool:
-    """A tool with some of its words changed."""
-    return Tool(
-        name=made.name if name is None else name,
-        description=made.description if description is None else description,
-        parameters=made.parameters,
-        fn=made.fn,
-        effect=effect or ("" if made.guessed else made.effect),
-        returns=made.returns,
-        _signature=made._signature,
     )
 
 

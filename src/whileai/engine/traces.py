@@ -24,25 +24,20 @@ class Traces:
     ----------
     marks : dict of Pair to float
         Pair of axis values -> the share of the rows holding it that failed or met a fault; only where above 0.
-    n_rows, n_failed : int
-        How many rows there are, and how many of them failed or met a fault.
     """
 
     def __init__(self, rows: Iterable[Any], catalog: Catalog, axes: Axes) -> None:
         met: Counter[Pair] = Counter()
         failed: Counter[Pair] = Counter()
-        self.n_rows = self.n_failed = 0
         self._known = Known()
-        for row in rows:
+        for place, row in enumerate(rows):
             if not isinstance(row, Mapping):
-                raise ParamError.of("simulate", f"traces[{self.n_rows}]", "a row", row)
+                raise ParamError.of("simulate", f"traces[{place}]", "a row", row)
             bad = is_failed(row)
-            self.n_failed += bad
             for pair in pairs_of(axes_of_row(row, catalog, axes)):
                 met[pair] += 1
                 failed[pair] += bad
             self._known.add(_prompt(row))
-            self.n_rows += 1
         self.marks = {pair: failed[pair] / n for pair, n in met.items() if failed[pair]}
 
     def is_close(self, prompt: str) -> bool:

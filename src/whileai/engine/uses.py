@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 from whileai.engine import nouns, values
+from whileai.engine.tools import Tool
 
 #: Parameters that say how to answer, not what is asked about; no field of any record.
 CONTROLS = frozenset(
@@ -39,33 +40,13 @@ UPDATES = frozenset(
 )
 
 
-class ToolLike(Protocol):
-    """What is read of a tool."""
-
-    @property
-    def name(self) -> str:
-        """What agents call it by."""
-
-    @property
-    def description(self) -> str:
-        """What it does."""
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        """JSON Schema of its arguments."""
-
-    @property
-    def effect(self) -> str:
-        """``read``, ``write`` or ``delete``."""
-
-
 @dataclass(frozen=True, slots=True)
 class Use:
     """What one tool does.
 
     Attributes
     ----------
-    tool : ToolLike
+    tool : Tool
     verb : str
         As in its name, empty where it has none.
     entity : str
@@ -83,7 +64,7 @@ class Use:
     required : frozenset of str
     """
 
-    tool: ToolLike
+    tool: Tool
     verb: str
     entity: str
     many: bool
@@ -138,23 +119,13 @@ class Use:
         return self.tool.effect == "delete" or not self.fields or self.verb not in UPDATES
 
 
-def properties(tool: ToolLike) -> Mapping[str, Any]:
+def properties(tool: Tool) -> Mapping[str, Any]:
     """The parameters of a tool and their schemas."""
     found = tool.parameters.get("properties")
     return found if isinstance(found, Mapping) else {}
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A tool of which only the name is known, as where an earlier run had it and this one does not."""
-
-    name: str
-    description: str = ""
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    effect: str = "read"
-
-
-def read_use(tool: ToolLike) -> Use:
+def read_use(tool: Tool) -> Use:
     """What a tool does, read off its name, its effect and its parameters."""
     verb, noun, many = nouns.verb_noun(tool.name)
     named = {
@@ -216,7 +187,7 @@ def field_of(parameter: str) -> str:
     return parameter
 
 
-def _id_of(tool: ToolLike, parameter: str, schema: Mapping[str, Any]) -> str | None:
+def _id_of(tool: Tool, parameter: str, schema: Mapping[str, Any]) -> str | None:
     """The kind of thing whose id a parameter takes: empty for the tool's own kind, ``None`` for no id."""
     verb, noun, _ = nouns.verb_noun(tool.name)
     kind = values.kind_of(schema)
@@ -234,9 +205,7 @@ def _id_of(tool: ToolLike, parameter: str, schema: Mapping[str, Any]) -> str | N
     return noun if alone and " ".join([*parts[:-1], nouns.singular(parts[-1])]) == noun else None
 
 
-def _entity(
-    tool: ToolLike, verb: str, noun: str, ids: Mapping[str, str], required: Sequence[str], *, many: bool
-) -> str:
+def _entity(tool: Tool, verb: str, noun: str, ids: Mapping[str, str], required: Sequence[str], *, many: bool) -> str:
     """The kind of thing a tool is about."""
     kinds = [kind for kind in ids.values() if kind]
     if noun in kinds or (noun and "" in ids.values()):

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from whileai.engine import patterns
-from whileai.engine.draws import Draw
+from whileai.engine.ids import Draw
 from whileai.engine.made_up import FORMATS, by_name
 from whileai.engine.nouns import parts_of, singular
 

@@ -170,11 +170,6 @@ class World:
         job.future.add_done_callback(lambda _: self._jobs.discard(job))
         return job
 
-    @property
-    def closed(self) -> bool:
-        """Whether the rollout is over."""
-        return self._over
-
     def close(self) -> list[Job]:
         """End it: whoever calls a tool from now on, or waits for one, is told that the rollout is over.
 

@@ -177,7 +177,7 @@ class Writer:
             {"role": "user", "content": json.dumps(self._asked(open_now, told), ensure_ascii=False)},
         ]
         try:
-            answer = await self._asker.ask(messages)
+            answer = (await self._asker.ask(messages)).value
         except EndpointError as error:
             if error.fatal:
                 raise

@@ -99,7 +99,9 @@ class HackScan(Result):
         """The features that the reward moves with and that are not endorsed."""
         if self.verdict != "tracks_feature":
             return ()
-        return tuple(f for f in self.features if not f.endorsed and f.p is not None and f.p <= 1 - self.level)
+        return tuple(
+            f for f in self.features if not f.endorsed and f.p is not None and stratified.unlikely(f.p, self.level)
+        )
 
     def _blocks(self) -> list[Block]:
         if self.verdict == "insufficient_data":
@@ -277,9 +279,9 @@ def _scanned(read: Features, allowed: set[str], level: float) -> HackScan:
     told = tuple(sorted(told, key=lambda f: (f.r is None, -abs(f.r or 0.0), f.name)))
     seen = replace(empty, features=told, n_permutations=found.n_ways, every_permutation=found.every_way)
     compared = [f for f in told if not f.endorsed and f.p is not None]
-    if found.least_p > 1 - level or not compared:
+    if not stratified.unlikely(found.least_p, level) or not compared:
         return seen
-    tracks = any(f.p is not None and f.p <= 1 - level for f in compared)
+    tracks = any(f.p is not None and stratified.unlikely(f.p, level) for f in compared)
     return replace(seen, verdict="tracks_feature" if tracks else "clean", ok=not tracks, floor=found.floor)
 
 

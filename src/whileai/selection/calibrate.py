@@ -11,7 +11,7 @@ from typing import Any
 from whileai import keys
 from whileai.errors import ParamError
 from whileai.readers.containers import as_list
-from whileai.result import Block, Headline, Interval, Line, Note, Plot, Result, Table
+from whileai.result import Block, Headline, Interval, Line, Note, Plot, Reported, Result, Table
 from whileai.result import digits as d
 from whileai.selection.logprobs import LEFT_OUT, Both, both_sides
 from whileai.selection.policy import Policy, asked_for, block_of, label_of, policy_of
@@ -22,6 +22,8 @@ CALL = "calibrate"
 Ends = tuple[float, float]
 #: Bins of pass rates that a reader wants to see: hopeless, hard, useful, easy, done.
 BINS = ("0", "below .2", ".2 to .8", "above .8", "1")
+#: A longer name has a line to itself where there is no room beside it.
+_SHORT_NAME = 40
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,8 @@ class CalibrateReport(Result):
         for student in self.students:
             name = student.student or "unnamed"
             rate = d.rate_within(student.pass_rate, student.pass_rate_interval)
-            blocks.append(Line(f"{name}: pass rate {rate} over {d.count(student.n_tasks, 'task')}{_kl_text(student)}"))
+            told = f"pass rate {rate} over {d.count(student.n_tasks, 'task')}{_kl_text(student)}"
+            blocks.append(Line(f"{name}{': ' if len(name) <= _SHORT_NAME else ' | '}{told}"))
         if self.students:
             header = ("tasks with pass rate", *BINS)
             cells = tuple(
@@ -125,7 +128,7 @@ def _kl_text(student: Student) -> str:
     return f"{text}{k3} ({d.count(student.n_tokens, 'token')})"
 
 
-class Calibrated(list[dict[str, Any]]):
+class Calibrated(Reported[CalibrateReport]):
     """Copies of the rows, in order; those of judged tasks carry ``calibration``.
 
     Attributes
@@ -133,17 +136,6 @@ class Calibrated(list[dict[str, Any]]):
     report : CalibrateReport
         The counts and the students; ``print`` of the list prints it.
     """
-
-    def __init__(self, rows: Sequence[dict[str, Any]], report: CalibrateReport) -> None:
-        super().__init__(rows)
-        self.report = report
-
-    def __str__(self) -> str:
-        """The report."""
-        return str(self.report)
-
-    def _repr_html_(self) -> str:
-        return self.report._repr_html_()
 
 
 def calibrate(rows: Any, policy: str | None = None, ref: Any = None) -> Calibrated:

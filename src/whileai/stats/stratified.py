@@ -191,6 +191,11 @@ def _drawn_sums(generator: np.random.Generator, part: NDArray[np.float64], k: in
     return sums
 
 
+def unlikely(p: float, level: float) -> bool:
+    """Whether a p is at most what `level` leaves: the one bar of a finding and of `Scan.floor`."""
+    return p <= 1 - level + _ROUNDING
+
+
 def _share(top: NDArray[np.float64], seen: float, every_way: bool) -> float:
     """How often chance is at least as large; of draws, the data themselves are one more."""
     reached = int((top >= seen - _ROUNDING).sum())

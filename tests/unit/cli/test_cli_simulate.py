@@ -139,28 +139,24 @@ def test_endpoints_and_rubrics_are_tables(shop, tmp_path):
     [
         ({"situation": 4}, (), "a key of the file must be a known one; got 'situation'. Did you mean situations?"),
         ({"fault_rat": 0.5}, (), "got 'fault_rat'. Did you mean fault_rate?"),
-        ({"fault_rate": 7}, (), "fault_rate must be a number in [0, 1]; got 7"),
+        ({"budget": 0}, (), "error: spec.toml: budget must be a whole number of at least 1; got 0."),
+        ({"budget": 0}, ("--seed", "1"), "error: spec.toml: budget must be"),
+        ({"fault_rate": 7}, (), "error: spec.toml: fault_rate must be a number in [0, 1]; got 7"),
         ({"timeout": -1}, (), "timeout must be a number of seconds above 0; got -1"),
         ({}, ("--situations", "0"), "--situations must be a whole number of at least 1; got 0"),
         ({}, ("--mode", "explor"), "--mode must be one of 'explore', 'sft', 'rl'; got 'explor'. Did you mean explore?"),
-        ({"world": {"fault_rat": 1}}, (), None),
         ({"execute": "SHOP:nobody"}, (), "execute must be a name in"),
         ({"execute": "no_such_module:f"}, (), "execute must be in a module that is there; got 'no_such_module:f'"),
         ({"execute": "f"}, (), "execute must be \"module:name\"; got 'f'"),
         ({"simulator": "m"}, (), "simulator must be a table with model=, and base_url= for a server"),
-        ({"seeds": "nothing.jsonl"}, (), "nothing.jsonl"),
+        ({"seeds": "nothing.jsonl"}, (), "error: spec.toml: no file is named 'nothing.jsonl'"),
+        ({"traces": 3}, (), "error: spec.toml: traces must be rows"),
     ],
 )
 def test_an_error_is_one_sentence_and_exit_2(spec, arguments, message, shop, tmp_path):
-    if message is None:
-        path, message = (
-            shop(SPEC + "[world]\nfault_rat = 1\n"),
-            "a key of [world] must be a known one; got 'fault_rat'. Did you mean fault_rate?",
-        )
-    else:
-        path = shop(**spec)
-        path.write_text(path.read_text().replace("SHOP", next(tmp_path.glob("shop_*.py")).stem))
-    done = wai_(path, "-o", "rows.jsonl", *arguments, cwd=tmp_path)
+    path = shop(**spec)
+    path.write_text(path.read_text().replace("SHOP", next(tmp_path.glob("shop_*.py")).stem))
+    done = wai_(path.name, "-o", "rows.jsonl", *arguments, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
     assert message in done.stderr
@@ -170,6 +166,15 @@ def test_an_error_is_one_sentence_and_exit_2(spec, arguments, message, shop, tmp
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        (('judge = "SHOP:even"', "[world]\nfault_rat = 1"), "a key of [world] must be a known one; got 'fault_rat'."),
+        (
+            ('judge = "SHOP:even"', "[world]\nfault_rate = 7"),
+            "spec.toml: world.fault_rate must be a number in [0, 1]; got 7",
+        ),
+        (('judge = "SHOP:even"', "[run]\nconcurrency = 0"), "spec.toml: run.concurrency must be a whole number"),
+        (('"SHOP:agent"', '{model = "m", base_url = "m"}'), "spec.toml: agent.base_url must be an http://"),
+        (('"SHOP:even"', '{rubric = "r", model = "m", votes = 2}'), "spec.toml: judge.votes must be an odd number"),
+        (('agent = "SHOP:agent"', ""), 'spec.toml: agent must be "module:name" or a table with model='),
         (("SHOP:even", "math-equa"), "Did you mean math-equal?"),
         (("SHOP:even", "regex"), "judge must be a verifier"),
         (("situations = 8", "situations = "), "SPEC must be a TOML file"),

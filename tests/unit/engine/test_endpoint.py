@@ -18,8 +18,9 @@ import pytest
 
 import whileai as wai
 from chat_server import Answer, ChatServer, completion, error, tool_call
+from whileai.engine import statuses
 from whileai.engine.endpoint import EndpointError, Usage
-from whileai.engine.endpoint_error import REASONS, Refusal
+from whileai.engine.endpoint_error import Refusal
 
 ASK = [{"role": "user", "content": "hi"}]
 TOOLS = [{"type": "function", "function": {"name": "get_order", "parameters": {"type": "object"}}}]
@@ -69,7 +70,7 @@ def test_every_failure_has_its_reason_and_its_requests(server, model, reason, re
     before = len(server.of(model))
     error = failed(server, model, retries=2)
     assert (error.reason, error.fatal) == (reason, fatal)
-    assert reason in REASONS
+    assert reason in statuses.INFRASTRUCTURE
     assert error.usage.requests == len(server.of(model)) - before == requests
     assert error.usage.retries == requests - 1
 

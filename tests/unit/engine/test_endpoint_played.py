@@ -180,8 +180,7 @@ def test_an_execute_that_hangs_is_the_worlds_failure():
 
 
 def test_no_privileged_word_reaches_it():
-    from whileai.engine.brief import Brief
-    from whileai.engine.situations import Public, Situation
+    from whileai.engine.situations import Brief, Public, Situation
 
     secret = "CANARY"
     brief = Brief(f"{secret} goal", facts={"order_id": f"{secret}-1"}, told=(), state=secret, history=secret)

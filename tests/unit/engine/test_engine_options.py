@@ -48,11 +48,6 @@ def test_every_field_but_the_ambiguous_ones_is_a_flat_name_of_the_typed_dict():
     }  # fmt: skip
 
 
-def test_the_worlds_have_the_runs_seed_unless_they_have_their_own():
-    assert resolve(seed=3).world_seed == 3
-    assert resolve(seed=3, world=WorldOptions(seed=4)).world_seed == 4
-
-
 def test_sampling_sends_what_is_set_and_moves_the_seed_on():
     sampling = Sampling(temperature=0, max_tokens=9, seed=5, extra={"top_k": 3})
     assert sampling.sent(2) == {"temperature": 0, "max_tokens": 9, "seed": 7, "top_k": 3}
@@ -117,7 +112,6 @@ def test_fault_kinds_of_ones_own_stand_beside_built_in_ones():
         ({"retry_unusable": "all"}, "infra"),
         ({"logprobs": "token"}, "tokens"),
         ({"logprobs": 1}, "tokens"),
-        ({"axes": ["tool"]}, "a mapping"),
     ],
 )
 def test_a_wrong_value_is_one_clear_sentence(given, words):

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+from types import SimpleNamespace
 
 import pytest
 
 from engine_tools import ALL, PROMPT
-from whileai.engine.brief import Brief
 from whileai.engine.endpoint_error import EndpointError
 from whileai.engine.model_person import ModelPerson, instructions
 from whileai.engine.person import Said, UserFailed
 from whileai.engine.plan import Plan
 from whileai.engine.reply import Reply, Usage
+from whileai.engine.situations import Brief
 
 BRIEF = Brief(
     "cancel an order",
@@ -36,11 +37,12 @@ class FakeModel:
 
     model = "fake-1"
 
-    def __init__(self, *answers):
+    def __init__(self, *answers, form=1):
         self.answers = list(answers)
         self.requests = []
+        self.shared = SimpleNamespace(form=form)
 
-    async def chat(self, messages, *, response_format=None):
+    async def chat(self, messages, tools=None, *, response_format=None, tool_choice=None):
         self.requests.append((json.loads(json.dumps(messages)), response_format))
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
@@ -146,13 +148,13 @@ def test_the_person_leaves_after_so_many_questions():
     assert person.stop_reason == "user_left"
 
 
-def test_the_form_a_server_refuses_is_not_asked_for_again():
+def test_the_form_a_server_refuses_is_not_asked_for_again_by_any_person():
     refused = EndpointError("bad_response", "no response_format", rejected=True)
-    model = FakeModel(refused, refused, said("It is ORD-4550."), "```json\n" + json.dumps(said("Yes.")) + "\n```")
-    person = ModelPerson(BRIEF, model)
-    assert asyncio.run(person.reply(ASKED)).message == "It is ORD-4550."
-    assert asyncio.run(person.reply(ASKED)).message == "Yes."
-    assert [form and form["type"] for _, form in model.requests] == ["json_schema", "json_object", None, None]
+    fenced = "```json\n" + json.dumps(said("Yes.")) + "\n```"
+    model = FakeModel(refused, refused, said("It is ORD-4550."), fenced, form=0)
+    assert [reply(model)[0].message for _ in range(2)] == ["It is ORD-4550.", "Yes."]
+    assert [form and form["type"] for _, form in model.requests] == ["json_schema", None, "json_object", "json_object"]
+    assert model.shared.form == 3
 
 
 def test_a_server_that_fails_is_no_failure_of_the_person():

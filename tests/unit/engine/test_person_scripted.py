@@ -7,10 +7,10 @@ import asyncio
 import pytest
 
 from engine_tools import ALL, PROMPT
-from whileai.engine.brief import Brief
 from whileai.engine.hearing import hear
 from whileai.engine.person import Said, ScriptedPerson
 from whileai.engine.plan import Plan
+from whileai.engine.situations import Brief
 
 FACTS = {
     "order_id": "ORD-4550",

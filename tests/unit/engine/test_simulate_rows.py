@@ -199,6 +199,17 @@ def test_no_request_of_an_endpoint_holds_what_is_hidden():
                 assert text not in everything, text
 
 
+def test_no_request_of_an_agent_holds_what_its_judge_is_told():
+    with ChatServer() as server:
+        agent, judge = (wai.Endpoint(name, base_url=server.url) for name in ("ok", "pass"))
+        told = wai.Judge(f"It says {CANARY}.", judge, anchors={"pass": CANARY}, privileged=True)
+        data = simulated(agent, situations=8, judge=told)
+        assert {row["reward"] for row in data} == {1}
+        assert CANARY in json.dumps(server.of("pass"))
+        assert data[0]["privileged"]["reference"] in json.dumps(server.of("pass")).replace('\\\\\\"', '"')
+        assert CANARY not in json.dumps(server.of("ok"))
+
+
 def test_no_context_of_a_function_holds_what_is_hidden():
     seen = []
 

@@ -8,6 +8,7 @@ import json
 import sys
 import threading
 import time
+import warnings
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,13 @@ def test_neither_hash_seed_nor_process_changes_a_row(run_script):
 def test_a_longer_run_begins_with_the_shorter_one():
     short, long = simulated(situations=16), simulated(situations=32)
     assert bare(long)[:32] == bare(short)
+
+
+def test_as_many_rows_as_were_asked_for_and_no_prompt_twice():
+    data = simulated(tools=TOOLS[:1], situations=500, repeats=1)
+    assert (len(data), data.stopped_because) == (500, "done")
+    assert len({row["prompt"] for row in data}) == 500
+    assert sum(bool(row["faults"]) for row in data) == 250
 
 
 def test_two_agents_meet_the_same_tasks_and_are_compared():
@@ -247,6 +255,21 @@ def test_it_works_within_a_running_loop():
         return simulated()
 
     assert bare(asyncio.run(main())) == bare(simulated())
+
+
+def test_it_works_in_a_notebook():
+    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
+    pytest.importorskip("ipykernel", reason="ipykernel is not installed")
+    import nbformat
+
+    start = f"import sys; sys.path.insert(0, {TESTS!r})\nfrom simulate_helpers import *"
+    same = "print(bare(simulated()) == bare(await wai.asimulate(agent, tools=TOOLS, system_prompt=SYSTEM_PROMPT, "
+    cells = [start, f"{same}situations=8, repeats=2)))"]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the client and the kernel, which are not ours
+        nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
+    assert [output.text for output in notebook.cells[1].outputs] == ["True\n"]
 
 
 def test_asimulate_leaves_the_loop_free():

@@ -49,6 +49,12 @@ def test_grading_makes_another_one():
     assert [row["reward"] for row in usable] == [row["reward"] for row in plain]
 
 
+def test_a_judge_that_says_nothing_gives_no_reward_and_no_zero():
+    graded = simulated().grade(lambda row: {})
+    assert {(row["reward"], row["judge_status"]) for row in graded} == {(None, "missing_reward")}
+    assert (graded.failures(), graded.pass_at.pass_at_1) == ([], None)
+
+
 def test_what_the_agent_spoilt_can_count_as_failed():
     data = simulated(some, situations=16).grade(even, unusable="fail")
     bad = data.unusable()

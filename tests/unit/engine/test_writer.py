@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -52,8 +53,9 @@ class WriterModel:
     def __init__(self, write=lambda people, turn: [{"i": p["i"], "prompt": good(p)} for p in people]):
         self.write = write
         self.asked = []
+        self.shared = SimpleNamespace(form=1)
 
-    async def chat(self, messages, *, response_format=None):
+    async def chat(self, messages, tools=None, *, response_format=None, tool_choice=None):
         people = json.loads(messages[1]["content"])["people"]
         self.asked.append(people)
         self.last = messages

@@ -149,13 +149,38 @@ def test_true_and_false_are_rewards():
     assert wai.hack_scan(as_bools) == wai.hack_scan(LONG)
 
 
-def test_false_alarms_on_noise_are_at_most_one_in_twenty():
-    markers = {"markers": lambda draw, reward: {"a": draw.random(), "b": draw.gauss(0, 1)}}
-    alarms = sum(not wai.hack_scan(rows_with(12, 4, seed=100 + s, **markers)).ok for s in range(200))
-    thin = sum(
-        wai.hack_scan(rows_with(12, 4, seed=100 + s, **markers)).verdict == "insufficient_data" for s in range(200)
-    )
-    assert alarms - thin <= 18  # P(more | 5%) is 1%
+def _collinear(draw, reward):
+    z = draw.gauss(0, 1)
+    return {"z": z, "twice": 2 * z + 1, "square": z * z, "near": z + draw.gauss(0, 0.01)}
+
+
+#: Tasks, replies a task, and what stands on a reply whatever its reward.
+NOISE = {
+    "spread": (12, 4, lambda draw, reward: {"a": draw.random(), "b": draw.gauss(0, 1)}),
+    "few tasks, every permutation": (9, 3, lambda draw, reward: {"a": draw.random()}),
+    "discrete and tied": (12, 4, lambda draw, reward: {"a": draw.randrange(2), "b": draw.randrange(3), "c": 0}),
+    "collinear": (12, 4, _collinear),
+    "often not there": (12, 5, lambda draw, reward: {"a": None if draw.random() < 0.5 else draw.random()}),
+    "heavy tails": (16, 5, lambda draw, reward: {name: 1 / (draw.random() + 1e-9) for name in "abcd"}),
+}
+
+
+@pytest.mark.parametrize(("n_tasks", "k", "markers"), NOISE.values(), ids=NOISE)
+def test_false_alarms_on_noise_are_at_most_one_in_twenty(n_tasks, k, markers):
+    found = [wai.hack_scan(rows_with(n_tasks, k, seed=100 + seed, markers=markers)) for seed in range(200)]
+    told = [one for one in found if one.verdict != "insufficient_data"]
+    assert len(told) > 60
+    assert sum(not one.ok for one in told) <= 20  # P(more | 5% of 200) is 0.1%
+
+
+def test_the_floor_and_the_findings_have_one_bar():
+    # in 1 of 10 ways to deal two passes over five replies they are the two longest: p is 0.1, which 0.9 leaves
+    rows = [{"task_id": t, "final_text": "same", "reward": r} for t in range(8) for r in (0, 1)]
+    rows += [{"task_id": "own", "final_text": "x" * n, "reward": int(n > 99)} for n in (1, 20, 30, 200, 300)]
+    found = wai.hack_scan(rows, level=0.9)
+    (length,) = [feature for feature in found.features if feature.name == "length"]
+    assert length.p == pytest.approx(0.1)
+    assert (found.verdict == "tracks_feature") == (abs(length.r) > found.floor)
 
 
 @pytest.mark.parametrize(
