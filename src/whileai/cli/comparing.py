@@ -24,10 +24,14 @@ MOST_LOSSES = 10
 
 @dataclass(frozen=True)
 class Arms:
-    """The two arms as they were read: tables, or rows where slices or clusters are asked for."""
+    """The two arms as they were read: tables, or rows where slices or clusters are asked for.
+
+    `read` holds table and rows of each where a page is to show the rows.
+    """
 
     readings: tuple[Reading, Reading]
     data: tuple[Any, Any]
+    read: tuple[Any, ...] = ()
 
 
 def compare(args: argparse.Namespace) -> int:
@@ -49,7 +53,9 @@ def compare(args: argparse.Namespace) -> int:
         strict = judged(result, gate=True, max_loss=args.max_loss)
         write_file(args.junit, [encoded(document(result, gate, strict, args.max_loss, title))])
     if args.report is not None:
-        _report(args, result)
+        from whileai.cli.reporting import written
+
+        written(args, arms.readings, arms.read, result, args.report)
     said = tuple(github.annotated(title, gate.failures))
     answer = Answer("compare", result, arms.readings, result.ok, result.verdict, gate.remarks, said, markdown, gated)
     deliver(args, answer)
@@ -58,8 +64,6 @@ def compare(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace) -> None:
     """Raise on a setting outside its bound before files are read."""
-    from whileai.measure.compare import compare as call
-
     check_files({"--output": args.output, "--junit": args.junit, "--report": args.report})
     if args.max_loss is not None:
         params.real("compare", "max_loss", args.max_loss, "a number of at least 0", 0, float("inf"), ends="[)")
@@ -68,7 +72,15 @@ def _check(args: argparse.Namespace) -> None:
     if not is_name(args.name):
         bound = "1 to 64 letters, digits, dots, dashes and underscores, a letter or digit first"
         raise InputError(f"--name must be {bound}; got {args.name!r}.")
-    call([], [], **{name: getattr(args, name) for name in ("run_std", "run_std_runs", "level")})
+    check_numbers(args)
+
+
+def check_numbers(args: argparse.Namespace) -> None:
+    """Raise on a number outside its bound; what a marker's noise may be only its rows say."""
+    from whileai.measure.compare import compare as call
+
+    run_std = None if args.target.startswith("marker:") else args.run_std
+    call([], [], run_std=run_std, run_std_runs=args.run_std_runs, level=args.level)
 
 
 def _title(args: argparse.Namespace) -> str:
@@ -79,6 +91,10 @@ def _title(args: argparse.Namespace) -> str:
 def _read(args: argparse.Namespace) -> Arms:
     before, after = (reading(args, "compare", name, [getattr(args, name)]) for name in ("before", "after"))
     whole = args.by is None and args.cluster is None and args.gold is None
+    if args.report is not None:
+        read = tuple(arm.arm(as_rows=not whole) for arm in (before, after))
+        old, new = (table if whole or rows is None else rows for table, rows in read)
+        return Arms((before, after), (old, new), read)
     old, new = (arm.table() if whole else arm.rows() for arm in (before, after))
     return Arms((before, after), (old, new))
 
@@ -116,11 +132,3 @@ def _markdown(args: argparse.Namespace, arms: Arms, result: Comparison, gate: An
     before, after = arms.data
     old, new = as_table(before, "compare", "before"), as_table(after, "compare", "after")
     return comparison(result, gate, largest_losses(old, new, result, MOST_LOSSES), name=args.name)
-
-
-def _report(args: argparse.Namespace, result: Comparison) -> None:
-    """The page of the comparison, which reads the files itself: it shows the texts of the rows."""
-    import whileai
-
-    with busy("report"):
-        whileai.report(result, args.report, before=args.before, after=args.after)

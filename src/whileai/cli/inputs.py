@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -104,12 +104,33 @@ class Reading:
         from whileai.readers.logs.tally import Counts
 
         counts = Counts()
-        found = [
-            row for pattern, _ in self._by_pattern() for _, rows in self._parts_of(pattern, counts) for row in rows
-        ]
-        if counts.formats and not os.environ.get("WHILEAI_QUIET"):
-            print(str(counts.tally()), file=sys.stderr)
+        found = self._listed(counts)
+        _tell(counts)
         return found
+
+    def arm(self, *, as_rows: bool = False) -> tuple[TaskTable, list[dict[str, Any]] | None]:
+        """All files as one TaskTable and the rows behind it, read once; no rows where a file is a table already.
+
+        What a reader of logs has to say is part of the table; where the rows are measured instead it goes to stderr.
+        """
+        from whileai.readers.logs.tally import Counts, reader_notes
+        from whileai.table.flat import is_flat
+        from whileai.table.intake import as_table
+
+        counts = Counts()
+        rows = self._listed(counts)
+        if rows and is_flat(list(rows[0])):
+            return self.table(), None
+        if as_rows:
+            _tell(counts)
+        try:
+            table = as_table(rows, self.call, self.argument)
+        except RowError as error:
+            raise self.blame(error) from error
+        return replace(table, reading=tuple(reader_notes(counts.tally()))), rows
+
+    def _listed(self, counts: Counts) -> list[dict[str, Any]]:
+        return [row for pattern, _ in self._by_pattern() for _, rows in self._parts_of(pattern, counts) for row in rows]
 
     def stream(self, part: Part) -> Iterator[tuple[int, dict[str, Any]]]:
         """Every row of one file with its place there, one after the other."""
@@ -215,6 +236,12 @@ def _files(pattern: str, call: str, how: How) -> list[Path]:
         return files_of(pattern, call)
     with readable(pattern):
         return files_read(pattern, call, how.format, how.mapped(call))
+
+
+def _tell(counts: Counts) -> None:
+    """What a reader of logs has to say, on stderr."""
+    if counts.formats and not os.environ.get("WHILEAI_QUIET"):
+        print(str(counts.tally()), file=sys.stderr)
 
 
 def _batches(rows: Iterator[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:

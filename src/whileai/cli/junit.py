@@ -65,7 +65,7 @@ def document(result: Comparison, gate: Gate, strict: Gate, max_loss: float | Non
 def _cases(result: Comparison, failures: Sequence[Failure], max_loss: float | None) -> list[Case]:
     """What passed and what did not; with `max_loss` a proven loss that is smaller passes."""
     rule = "is not worse" if max_loss is None else f"loses less than {max_loss:g}"
-    kinds = ("regressed", "not_made") if max_loss is None else ("max_loss", "not_made")
+    kinds = ("by_gold", "regressed", "not_made") if max_loss is None else ("max_loss", "not_made")
     by_metric = {(failure.kind, failure.metric): failure for failure in failures}
 
     def case(metric: str, name: str, kinds: Sequence[str]) -> Case:
@@ -100,6 +100,10 @@ def _properties(result: Comparison) -> list[tuple[str, str]]:
     found: list[tuple[str, object]] = [
         (name, getattr(result, name)) for name in ("verdict", "ok", "target", "n_paired", "level", "noise_band")
     ]
+    if result.corrected is not None:
+        low, high = result.corrected.interval or (None, None)
+        found += [("corrected.delta", result.corrected.delta)]
+        found += [("corrected.interval.low", low), ("corrected.interval.high", high)]
     for metric, delta in result.metrics.items():
         found += [(f"{metric}.{name}", getattr(delta, name)) for name in ("before", "after", "delta", "p_value")]
         low, high = delta.interval or (None, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from whileai.cli.parser import Parser, number, whole
+from whileai.cli.parser import Parser, number, one_of, whole
 
 _DATA = "files or patterns of rows, read as one data set"
 _GOLD = "the key that holds the true verdict (gold_reward)"
@@ -29,9 +29,8 @@ def judge_trust(parser: Parser) -> None:
     parser.add_argument("data", nargs="+", metavar="DATA", help=_DATA)
     parser.add_argument("--gold", default="gold_reward", metavar="KEY", help=_GOLD)
     parser.add_argument("--labels", metavar="FILE", help="labels to put on the rows first, as wai label writes them")
-    parser.add_argument(
-        "--kind", default="human", metavar="KIND", help="who gave them: human (default), program, model"
-    )
+    kind, who = one_of("human", "program", "model"), "who gave them: human (default), program, model"
+    parser.add_argument("--kind", type=kind, default="human", metavar="KIND", help=who)
     parser.add_argument("--min-agreement", type=number, default=0.8, metavar="X", help="bar of agreement (0.8)")
     parser.add_argument("--min-kappa", type=number, default=0.6, metavar="X", help="bar of kappa (0.6)")
     wide = "width of an interval that more labels are counted for (0.1)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import shutil
 import sys
 import textwrap
@@ -17,6 +18,8 @@ from whileai.cli.label_store import Store
 
 KEYS = "p pass   f fail   s skip   u undo   q quit"
 _LABELS: dict[str, int | None] = {"p": 1, "f": 0, "s": None}
+#: Seconds in which the rest of a key of several signs is there.
+_REST = 0.05
 #: Columns of text at the most.
 _WIDE = 100
 
@@ -112,6 +115,8 @@ def _pressed() -> Iterator[Any]:
 
     def from_terminal() -> str:
         sign = os.read(number, 1)
+        if sign == b"\x1b" and select.select([number], [], [], _REST)[0]:
+            os.read(number, 64)  # End sends a letter f after it, F1 a p: no label that anyone meant
         return "" if sign in (b"", b"\x04") else sign.decode("latin-1").lower()
 
     try:

@@ -57,11 +57,11 @@ class Store:
     def __enter__(self) -> Self:
         whole = self._read()
         try:
-            self._file = self.path.open("r+b" if self.path.exists() else "w+b")
+            self._file = self.path.open("ab")  # a line goes to the end, though another session may be writing there too
+            if self._file.tell() > whole:
+                self._file.truncate(whole)  # the torn last line of a session that was killed
         except OSError as error:
             raise InputError(f"--output must be a file that can be written; got {str(self.path)!r}.") from error
-        self._file.seek(whole)
-        self._file.truncate()  # the torn last line of a session that was killed
         return self
 
     def __exit__(self, *_: object) -> None:

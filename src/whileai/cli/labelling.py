@@ -65,9 +65,11 @@ def label(args: argparse.Namespace) -> int:
     queue = to_label(data.rows(), args.show)
     with Store(output, annotator, queue) as store:
         n_now = run(store, args.show)
-    notes = (
-        () if store.n_left else (Note("next", "every reply is done.", "wai.label(rows, FILE) puts it on the rows."),)
-    )
+    notes: tuple[Note, ...] = ()
+    if not queue:
+        notes = (Note("no_rows", "there are no replies to label."),)
+    elif not store.n_left:
+        notes = (Note("next", "every reply is done.", "wai.label(rows, FILE) puts it on the rows."),)
     result = LabelSession(output, annotator, len(queue), store.n_labeled, store.n_skipped, store.n_left, n_now, notes)
     deliver(args, Answer("label", result, (data,)), to_file=False)
     return 0

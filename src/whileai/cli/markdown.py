@@ -41,6 +41,8 @@ def comparison(result: Comparison, gate: Gate, losses: Sequence[Lost], *, name: 
     """A comparison as a comment, which a workflow finds again by its first line and brings up to date."""
     tasks = f" ({count(result.n_paired, 'task')})" if result.delta is not None else ""
     parts = [f"<!-- wai:compare:{name} -->\n{headline(result.summary, 'wai')}{tasks}"]
+    if result.corrected is not None:
+        parts.append(escaped(result.corrected.text))
     parts += [f"**{escaped(line)}**" if line.startswith("gate failed") else escaped(line) for line in gate.remarks]
     if result.metrics:
         parts.append(_metrics(result))

@@ -205,7 +205,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         After ``--help`` or ``--version``.
     """
     if not argv:
-        raise UsageError(f"wai: error: COMMAND must be one of {', '.join(COMMANDS)}; got none. wai --help says more.")
+        raise UsageError("wai: error: COMMAND must be given. wai --help lists them.")
     leading = list(itertools.takewhile(lambda item: item.startswith("-"), argv))
     top = _top()
     top.check_flags(leading)
@@ -214,9 +214,9 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     given = next((item for item in argv if not item.startswith("-")), "")
     command = ALIASES.get(given, given)
     if command not in COMMANDS:
-        known = ", ".join(COMMANDS)
-        text = f"wai: error: COMMAND must be one of {known}; got {command!r}. {_near_command(command)}"
-        raise UsageError(text.rstrip())
+        near = near_miss(given, [*COMMANDS, *ALIASES])
+        hint = near if near.startswith("Did") else "wai --help lists them."
+        raise UsageError(f"wai: error: there is no command {given!r}. {hint}")
     rest = list(argv)
     rest.remove(given)
     parser = _command(command)
@@ -229,15 +229,9 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     return args
 
 
-def _near_command(command: str) -> str:
-    """The near miss, if there is one: the known names are in the sentence already."""
-    hint = near_miss(command, COMMANDS)
-    return hint if hint.startswith("Did") else ""
-
-
 def _top() -> Parser:
     """The parser of what stands before a command."""
-    lines = [f"  {name:<14} {command.question}" for name, command in COMMANDS.items()]
+    lines = [f"  {name:<17}  {command.question}" for name, command in COMMANDS.items()]
     parser = Parser(
         prog="wai",
         usage="wai COMMAND ... [options]",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from whileai.params import near_miss
@@ -56,6 +56,18 @@ def _reworded(message: str) -> str:
     if needs:
         return f"{name} needs {'a value' if needs[1] != '2' else 'two values'}."
     return f"{name} {about[2]}"
+
+
+def one_of(*names: str) -> Callable[[str], str]:
+    """One of a few names of the command line, the near miss named."""
+
+    def read(text: str) -> str:
+        if text not in names:
+            bound = ", ".join(map(repr, names))
+            raise argparse.ArgumentTypeError(f"must be one of {bound}; got {text!r}. {near_miss(text, names)}")
+        return text
+
+    return read
 
 
 def number(text: str) -> float:

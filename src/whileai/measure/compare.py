@@ -70,7 +70,8 @@ def compare(
         change stays the mean over tasks. Tasks without the key are clusters of their own; a value on one arm is enough.
     gold : str, optional
         A key of the rows (a dotted path) that holds the true verdict on some rows of both arms, where ``reward`` is a
-        judge's: the change is then also told with the judge's errors counted, and a verdict needs that interval too.
+        judge's: the change is then also told with the judge's errors counted, a verdict needs that interval too, and
+        a comparison without it is not ok. Guards, slices and other metrics stay the judge's own.
     level : float
         Of intervals and tests.
 
@@ -107,7 +108,7 @@ def compare(
     >>> wai.compare(before, after).verdict
     'improved'
     """
-    _check_numbers(run_std, run_std_runs, level)
+    _check_numbers(target, run_std, run_std_runs, level)
     paths = {name: path for name, path in (("by", by), ("cluster", cluster)) if path is not None}
     for name, path in paths.items():
         check_key("compare", name, path, {"before": before, "after": after})
@@ -140,7 +141,7 @@ def compare(
     corrected = None
     if gold is not None:
         corrected, about = corrected_of(arms, (before, after), gold, target, level)
-        notes += about
+        notes += [*about, *_by_judge_alone(asked, by)]
     if by is None:
         return _compared(arms, asked, {}, notes, corrected)
     labels = read[0][1][by], read[1][1][by]
@@ -165,10 +166,12 @@ def _read(data: Any, arm: str, paths: Sequence[str]) -> tuple[TaskTable, dict[st
     return as_table(data, "compare", arm), {}
 
 
-def _check_numbers(run_std: Any, runs: Any, level: Any) -> None:
+def _check_numbers(target: Any, run_std: Any, runs: Any, level: Any) -> None:
     params.level("compare", level)
     if run_std is not None:
-        params.real("compare", "run_std", run_std, "a number of at least 0", 0, math.inf, ends="[)")
+        rate = target in RATES
+        wanted = "a number in [0, 1], as the target is a rate" if rate else "a number of at least 0"
+        params.real("compare", "run_std", run_std, wanted, 0, 1 if rate else math.inf, ends="[]" if rate else "[)")
     if runs is not None:
         params.whole("compare", "run_std_runs", runs, 2)
 
@@ -214,7 +217,8 @@ def _names(value: Any, where: str) -> list[str]:
 def _all_metrics(arms: Arms, asked: Asked) -> dict[str, Delta]:
     """Every metric that both arms have, target first, each judged at its Holm-adjusted p-value."""
     partial = bool(arms.before.n_partial.sum() or arms.after.n_partial.sum())
-    others = [name for name in arms.metrics if name != asked.target and (name != "reward" or partial)]
+    wanted = partial or "reward" in (*asked.guards, asked.proxy)  # of binary rewards it is pass_at_1 once more
+    others = [name for name in arms.metrics if name != asked.target and (name != "reward" or wanted)]
     names = [asked.target, *others] if asked.target in arms.metrics else others
     found = {name: paired_delta(arms, name, name in asked.lower, asked.level) for name in names}
     return adjusted(found, asked.target, asked.level)
@@ -244,12 +248,25 @@ def decide(arms: Arms, asked: Asked) -> Decision:
 
 
 def _counted(verdict: str, corrected: CorrectedChange | None, lower: bool) -> tuple[str, bool]:
-    """The verdict once the judge's errors are counted, and whether they show a loss."""
-    if corrected is None or corrected.interval is None:
+    """The verdict once the judge's errors are counted, and whether they were counted and show no loss."""
+    if corrected is None:
+        return verdict, True
+    if corrected.interval is None:
         return verdict, False
     low, high = (-corrected.interval[1], -corrected.interval[0]) if lower else corrected.interval
     borne_out = {"improved": low > 0, "regressed": high < 0}.get(verdict, True)
-    return verdict if borne_out else "no_difference", high < 0
+    return verdict if borne_out else "no_difference", high >= 0
+
+
+def _by_judge_alone(asked: Asked, by: str | None) -> list[Note]:
+    """What is still the judge's own where gold corrects the target."""
+    rates = [name for name in dict.fromkeys([*asked.guards, asked.proxy]) if name in RATES and name != asked.target]
+    names = [*(["slices"] if by is not None else []), *map(str, rates)]
+    if not names:
+        return []
+    verb = "is" if names == rates and len(names) == 1 else "are"
+    text = f"{' and '.join(names)} {verb} by the judge alone: gold corrects {asked.target} over all tasks."
+    return [Note("judge_alone", text)]
 
 
 def _compared(
@@ -262,7 +279,7 @@ def _compared(
     """The comparison put together."""
     decision = decide(arms, asked)
     main, metrics = decision.main, decision.metrics
-    verdict, lost = _counted(decision.verdict, corrected, main.lower_is_better)
+    verdict, borne_out = _counted(decision.verdict, corrected, main.lower_is_better)
     regressions = tuple(name for name in asked.guards if name in metrics and metrics[name].verdict == "regressed")
     unmeasured = [name for name in asked.guards if name not in metrics or metrics[name].delta is None]
     over = asked.proxy in metrics and metrics[str(asked.proxy)].verdict == "improved" and verdict != "improved"
@@ -270,7 +287,7 @@ def _compared(
     detectable, needed = _plan(arms, main, verdict, asked)
     result = Comparison(
         verdict=verdict,
-        ok=made and not regressions and not unmeasured and not over and not lost,
+        ok=made and not regressions and not unmeasured and not over and borne_out,
         target=asked.target,
         before=main.before,
         after=main.after,

@@ -6,16 +6,16 @@ import math
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from whileai import keys, params
 from whileai.errors import ParamError
 from whileai.measure.gold import Gold, Picked, gold_notes, how_picked, label_key, read_gold
+from whileai.measure.judge_comparison import JudgeComparison, JudgeScore
 from whileai.measure.judged import ask, is_binary
 from whileai.readers.containers import as_list
-from whileai.result import Block, Headline, Interval, Note, Plot, Result, Table
-from whileai.result import digits as d
+from whileai.result import Note
 from whileai.result.digits import count
 from whileai.scoring.replies import meta_of
 from whileai.stats import agreement, intervals, multiple, signflip
@@ -26,135 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CALL = "compare_judges"
-Ends = tuple[float, float]
-
-
-@dataclass(frozen=True)
-class JudgeScore:
-    """One judge.
-
-    Attributes
-    ----------
-    name : str
-    agreement, kappa, ac1 : float or None
-        With gold, on the rows that every judge has judged; `kappa` ``None`` where chance would agree on everything.
-    interval : (float, float) or None
-        Of `agreement`, over tasks.
-    kappa_interval : (float, float) or None
-    confusion : dict of str to int
-    behind : float or None
-        Agreement of the first judge less its own, over tasks; ``None`` for the first.
-    behind_interval : (float, float) or None
-    p_value, p_adjusted : float or None
-        Exact sign-flip test that it agrees as often as the first on every task, and Holm's over the judges.
-    n_judged, n_unusable : int
-        Labelled rows with a binary verdict of its, and without.
-    seconds : float or None
-        A verdict on average: wall time over verdicts where it was asked here, else ``seconds`` of `judge_meta`.
-    cost : float or None
-        A verdict on average, in the currency of ``cost`` in `judge_meta` or of its ``usage``; ``None`` where it is
-        not told.
-    tokens : float or None
-        A verdict on average, where ``usage`` tells it.
-    """
-
-    name: str
-    agreement: float | None
-    interval: Ends | None
-    kappa: float | None
-    kappa_interval: Ends | None
-    ac1: float | None
-    confusion: dict[str, int]
-    behind: float | None
-    behind_interval: Ends | None
-    p_value: float | None
-    p_adjusted: float | None
-    n_judged: int
-    n_unusable: int
-    seconds: float | None
-    cost: float | None
-    tokens: float | None
-
-
-@dataclass(frozen=True, repr=False)
-class JudgeComparison(Result):
-    """What `compare_judges` returns.
-
-    Attributes
-    ----------
-    verdict : str
-        ``best``: the first agrees with gold more often than every other, proven; ``tied``: not proven of all;
-        ``not_measured``: no row with gold that all have judged, or gold of one class.
-    ok : bool
-        The verdict is ``best``.
-    best : str or None
-        The first in the order, where something was measured.
-    judges : tuple of JudgeScore
-        By agreement, ties by kappa, then by name.
-    n_rows, n_tasks : int
-        Labelled rows that every judge has judged, and their tasks.
-    level : float
-    notes : tuple of Note
-    """
-
-    verdict: str
-    ok: bool
-    best: str | None
-    judges: tuple[JudgeScore, ...]
-    n_rows: int
-    n_tasks: int
-    level: float
-    notes: tuple[Note, ...] = field(default=())
-
-    def __getitem__(self, name: str) -> Any:
-        for judge in self.judges:
-            if judge.name == name:
-                return judge
-        return super().__getitem__(name)
-
-    def _blocks(self) -> list[Block]:
-        if self.verdict == "not_measured":
-            size = d.count(self.n_rows, "row")
-            return [Headline(f"not measured: {size} with gold of both kinds judged by all"), *self.notes]
-        first = self.judges[0]
-        said = d.rate_within(first.agreement, first.interval)
-        others = len(self.judges) - 1
-        if not others:
-            words = "only one judge"
-        elif self.ok:
-            words = "best"
-        else:
-            words = "no judge proven best"
-        tasks = d.count(self.n_tasks, "labelled task")
-        head = f"{words}: {first.name} agrees with gold on {said} of {tasks}"
-        rows = tuple(self._row(judge) for judge in self.judges)
-        header = ("judge", "agreement", "kappa", "behind", "p (Holm)", "s", "cost", "unusable")
-        return [Headline(head), Table(header, rows, "lllllrrr", droppable=(7, 6, 5)), *self.notes]
-
-    def _row(self, judge: JudgeScore) -> tuple[str, ...]:
-        behind = ""
-        if judge.behind is not None and judge.behind_interval is not None:
-            ends = judge.behind_interval
-            places = d.honest_decimals(d.decimals(ends[1] - ends[0]), (*ends, judge.behind), (0.0,))
-            behind = f"{d.signed(judge.behind, places)} {d.interval(ends, places, sign=True)}"
-        return (
-            judge.name,
-            d.rate_within(judge.agreement, judge.interval),
-            d.number(judge.kappa, 2) if judge.kappa is not None else "",
-            behind,
-            "" if judge.p_adjusted is None else d.p_value(judge.p_adjusted, 1 - self.level),
-            "" if judge.seconds is None else f"{judge.seconds:.2g}",
-            "" if judge.cost is None else f"{judge.cost:.2g}",
-            f"{judge.n_unusable:,}",
-        )
-
-    def _plot(self) -> Plot | None:
-        rows = [
-            Interval(judge.name, d.rate_within(judge.agreement, judge.interval), judge.agreement, *judge.interval)
-            for judge in self.judges
-            if judge.agreement is not None and judge.interval is not None
-        ]
-        return Plot("Agreement with gold", tuple(rows), "line = interval over tasks") if rows else None
+_NOTHING = agreement.Agreed("not_measured", {})
 
 
 @dataclass
@@ -166,6 +38,12 @@ class _Entry:
     seconds: float | None
     cost: float | None
     tokens: float | None
+    why: str = ""
+
+    @property
+    def n_judged(self) -> int:
+        """Labelled rows with a binary verdict."""
+        return int(is_binary(self.verdicts).sum())
 
 
 def compare_judges(
@@ -197,10 +75,10 @@ def compare_judges(
 
     Notes
     -----
-    Rows pair by task and completion. Only rows with gold on which every judge has a binary verdict count, so that all
-    are measured on the same ones. Agreement is a mean over tasks; each judge is held against the first in order by the
-    paired interval of `wai.compare` and the exact sign-flip test, adjusted by Holm. The first was chosen by its result
-    on these labels, which flatters it a little.
+    Rows pair by task and completion. Only rows with gold on which every judge (that gives any) has a binary verdict
+    count, so that all are measured on the same ones. Agreement is a mean over tasks; each judge is held against the
+    first in order by the paired interval of `wai.compare` and the exact sign-flip test, adjusted by Holm. The first was
+    chosen by its result on these labels, which flatters it a little.
 
     Examples
     --------
@@ -262,7 +140,9 @@ def _asked(name: Any, judge: Any, rows: Sequence[Mapping[str, Any]]) -> _Entry:
     seconds = (time.perf_counter() - start) / len(rows) if rows else None
     rewards = [math.nan if verdict.reward is None else float(verdict.reward) for verdict in verdicts]
     cost, tokens = _spent([verdict.meta for verdict in verdicts])
-    return _Entry(str(name), np.array(rewards, dtype=np.float64), seconds, cost, tokens)
+    first = next((verdict for verdict in verdicts if verdict.reward is None), None)
+    why = "" if first is None else f"{first.status}: {first.reason or 'no reason given'}"
+    return _Entry(str(name), np.array(rewards, dtype=np.float64), seconds, cost, tokens, why)
 
 
 def _read(name: str, rows: Sequence[Mapping[str, Any]], labelled: Sequence[Mapping[str, Any]]) -> _Entry:
@@ -327,22 +207,24 @@ def _compared(
     names, codes, _ = builder.columns()
     order = np.argsort(np.argsort(np.array(names, dtype=object), kind="stable"), kind="stable") if names else codes
     use = np.ones(len(rows), dtype=bool)
+    silent = [entry for entry in entries if not entry.n_judged]
+    entries = [entry for entry in entries if entry.n_judged] or silent
     for entry in entries:
         use &= is_binary(entry.verdicts)
     truth, tasks = gold[use], order[codes[use]] if names else codes
-    notes = _notes(entries, rows, use, labels, key)
+    notes = _notes(entries, silent if rows else [], rows, use, labels, key)
     picked = how_picked(rows, use)
     measured = bool(len(truth)) and 0 < truth.sum() < len(truth)
     scores = [
         _score(entry, entry.verdicts[use], truth, tasks, picked, use, level, measured=measured) for entry in entries
     ]
+    unheard = [_scored(entry) for entry in sorted(silent, key=lambda entry: entry.name) if entry not in entries]
     if not measured:
         if len(rows) and len(truth):
             notes.insert(0, Note("one_class", "every gold is the same, so judges cannot be told apart from constants."))
-        return JudgeComparison("not_measured", False, None, tuple(scores), len(truth), 0, level, tuple(notes))
-    ranked = sorted(
-        range(len(scores)), key=lambda i: (-(scores[i].agreement or 0), -(scores[i].kappa or -1), scores[i].name)
-    )
+        judges = (*scores, *unheard)
+        return JudgeComparison("not_measured", False, None, judges, len(truth), 0, level, tuple(notes))
+    ranked = sorted(range(len(scores)), key=lambda i: _rank(scores[i]))
     first = entries[ranked[0]].verdicts[use] == truth
     found = [scores[ranked[0]]]
     rest = [_behind(scores[i], first, entries[i].verdicts[use] == truth, tasks, picked, use, level) for i in ranked[1:]]
@@ -357,7 +239,14 @@ def _compared(
     )
     verdict = "best" if proven else "tied"
     n_tasks = len(np.unique(tasks))
-    return JudgeComparison(verdict, proven, found[0].name, tuple(found), len(truth), n_tasks, level, tuple(notes))
+    judges = (*found, *unheard)
+    return JudgeComparison(verdict, proven, found[0].name, judges, len(truth), n_tasks, level, tuple(notes))
+
+
+def _rank(score: JudgeScore) -> tuple[float, float, str]:
+    """By agreement, ties by kappa, then by name."""
+    agreement, kappa = (-2.0 if value is None else value for value in (score.agreement, score.kappa))
+    return -agreement, -kappa, score.name
 
 
 def _score(
@@ -378,7 +267,11 @@ def _score(
     if measured:
         cells: Mapping[str, float] = found.confusion
         ac1 = agreement.gwet_ac1(**(cells if weights is None else agreement.cell_weights(said, truth, weights)))
-    n_judged = int(is_binary(entry.verdicts).sum())
+    return _scored(entry, found, ac1)
+
+
+def _scored(entry: _Entry, found: agreement.Agreed = _NOTHING, ac1: float | None = None) -> JudgeScore:
+    """What was found of a judge, by default nothing."""
     return JudgeScore(
         name=entry.name,
         agreement=found.agreement,
@@ -391,8 +284,8 @@ def _score(
         behind_interval=None,
         p_value=None,
         p_adjusted=None,
-        n_judged=n_judged,
-        n_unusable=len(entry.verdicts) - n_judged,
+        n_judged=entry.n_judged,
+        n_unusable=len(entry.verdicts) - entry.n_judged,
         seconds=entry.seconds,
         cost=entry.cost,
         tokens=entry.tokens,
@@ -430,13 +323,22 @@ def _behind(
 
 
 def _notes(
-    entries: Sequence[_Entry], rows: Sequence[Mapping[str, Any]], use: NDArray[Any], labels: Gold, key: str
+    entries: Sequence[_Entry],
+    silent: Sequence[_Entry],
+    rows: Sequence[Mapping[str, Any]],
+    use: NDArray[Any],
+    labels: Gold,
+    key: str,
 ) -> list[Note]:
     notes = []
     if not rows:
         notes.append(Note("no_gold", f"no row has a gold under {key}.", "Label some rows, picked at random."))
+    for entry in silent:
+        why = " ".join(entry.why.split())[:120]
+        text = f"{entry.name} has no binary verdict on a labelled row{f'; the first, {why}' if why else ''}."
+        notes.append(Note("no_verdicts", ascii(text)[1:-1] if not text.isascii() else text))
     n_out = int((~use).sum())
-    if n_out:
+    if n_out and entries != silent:
         worst = max(entries, key=lambda entry: (int((~is_binary(entry.verdicts)).sum()), entry.name))
         n_worst = int((~is_binary(worst.verdicts)).sum())
         text = f"{count(n_out, 'labelled row')} without a binary verdict of every judge were left out"

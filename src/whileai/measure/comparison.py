@@ -85,7 +85,8 @@ class Comparison(Result):
         ``improved``, ``regressed``, ``no_difference``, ``within_noise``, ``insufficient_data`` or ``not_comparable``,
         of the target.
     ok : bool
-        The comparison was made, the target did not regress, no guard did, and nothing was over-optimised.
+        The comparison was made, the target did not regress, no guard did, and nothing was over-optimised; with
+        ``gold=``, the corrected change was measured and is no loss.
     target : str
     before, after, delta : float or None
         Of the target, means over the paired tasks.
@@ -215,20 +216,22 @@ class Comparison(Result):
                 text = f"{change_text(delta, value_places(delta, is_rate=not name.startswith('marker:')))}"
                 side = " (lower is better)" if delta.lower_is_better else ""
                 lines.append(Line(f"not ok: the guard {name} got worse, {text}{side}"))
-        if self._lost():
-            lines.append(
-                Line(f"not ok: with the judge's errors counted {NAMES.get(self.target, self.target)} got worse")
-            )
+        if self._by_gold():
+            lines.append(Line(f"not ok: {self._by_gold()}"))
         if self.over_optimized:
             lines.append(Line(f"not ok: over-optimised, the proxy {self.proxy} improved and {self.target} did not"))
         return lines
 
-    def _lost(self) -> bool:
-        """Whether gold shows a loss that the verdict does not name."""
-        ends = None if self.corrected is None else self.corrected.interval
-        if ends is None or self.verdict == "regressed":
-            return False
-        return ends[0] > 0 if self.metrics[self.target].lower_is_better else ends[1] < 0
+    def _by_gold(self) -> str:
+        """What gold says against the target that the verdict does not name, empty where nothing."""
+        if self.corrected is None or self.verdict == "regressed":
+            return ""
+        ends = self.corrected.interval
+        counted = f"with the judge's errors counted {NAMES.get(self.target, self.target)}"
+        if ends is None:
+            return f"{counted} was not measured"
+        lost = ends[0] > 0 if self.metrics[self.target].lower_is_better else ends[1] < 0
+        return f"{counted} got worse" if lost else ""
 
     def _guard_lines(self) -> list[Block]:
         """Guards that held."""

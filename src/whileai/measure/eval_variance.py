@@ -237,9 +237,7 @@ def _notes(result: EvalVariance, tables: Sequence[TaskTable], main: RunSpread | 
         fix = "" if why == "there are no rows" else "Give all runs the same task ids, and judge their rows."
         notes.append(Note("nothing_in_common", f"{why}.", fix))
     if result.n_runs < FEWEST_RUNS:
-        text = (
-            f"{d.count(result.n_runs, 'run')}; three (3) are the fewest that give a standard deviation worth reading."
-        )
+        text = f"{d.count(result.n_runs, 'run')}; three are the fewest that give a standard deviation worth reading."
         notes.append(Note("too_few_runs", text))
     elif main is not None:
         notes += _spread_notes(result, main)

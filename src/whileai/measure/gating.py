@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from whileai.errors import ParamError
 from whileai.measure.comparison import WORDS, change_text, value_places
 from whileai.result import digits as d
 
@@ -22,7 +23,8 @@ class Failure:
     Attributes
     ----------
     kind : str
-        ``regressed``, ``guard``, ``not_measured`` (a guard), ``over_optimised``, ``not_made`` or ``max_loss``.
+        ``regressed``, ``by_gold`` (a loss that the judge hides, or gold that measures nothing), ``guard``,
+        ``not_measured`` (a guard), ``over_optimised``, ``not_made`` or ``max_loss``.
     metric : str
     text : str
         One sentence.
@@ -69,7 +71,7 @@ def judged(result: Comparison, *, gate: bool, max_loss: float | None = None) -> 
         Passes where the result is ok.
     max_loss : float, optional
         Passes where the interval rules out a loss of so much, and the guards and the proxy hold. A proven loss that is
-        smaller passes here, and fails `gate`.
+        smaller passes here, and fails `gate`. Of a rate it is at most 1.
 
     Notes
     -----
@@ -77,12 +79,15 @@ def judged(result: Comparison, *, gate: bool, max_loss: float | None = None) -> 
     """
     if not gate and max_loss is None:
         return Gate()
+    if max_loss is not None and max_loss > 1 and not result.target.startswith("marker:"):
+        bound = f"at most 1, the most that {result.target} can lose"  # five points written as 5 would let all pass
+        raise ParamError.of("compare", "max_loss", bound, max_loss, "0.05 is five points.")
     loss = largest_loss(result)
     beside = _beside_the_target(result)
     failures = [*(_of_the_target(result) if gate else ()), *beside]
     reasons = []
     if gate and not result.ok:
-        reasons.append(f"the result is not ok ({WORDS[result.verdict]})")
+        reasons.append(f"the result is not ok ({result._by_gold() or WORDS[result.verdict]})")
     elif beside:
         reasons.append("a guard or the proxy is not ok")
     if max_loss is not None:
@@ -103,6 +108,8 @@ def _of_the_target(result: Comparison) -> list[Failure]:
         return [Failure("regressed", result.target, result.summary)]
     if result.verdict in ("not_comparable", "insufficient_data"):
         return [Failure("not_made", result.target, result.summary)]
+    if result.corrected is not None and result._by_gold():
+        return [Failure("by_gold", result.target, f"{result.target}: {result.corrected.text}")]
     return []
 
 
@@ -136,15 +143,19 @@ def metric_text(result: Comparison, name: str) -> str:
 def _too_much(result: Comparison, loss: float | None, max_loss: float) -> str:
     """Why the largest loss is not ruled out, empty where it is."""
     if loss is None:
-        return "the change has no interval, so no loss is ruled out"
+        return f"{result._by_gold() or 'the change has no interval'}, so no loss is ruled out"
     return f"a loss of {max_loss:g} is the most allowed{_remedy(result, max_loss)}" if loss >= max_loss else ""
 
 
 def largest_loss(result: Comparison) -> float | None:
-    """The largest loss the interval leaves open, below 0 where a gain is proven; ``None`` without an interval."""
-    if result.interval is None or result.delta is None:
+    """The largest loss the interval leaves open, below 0 where a gain is proven; ``None`` without an interval.
+
+    With gold it is that of the corrected change: a judge that passes more than it should rules nothing out.
+    """
+    interval = result.interval if result.corrected is None else result.corrected.interval
+    if interval is None or result.delta is None:
         return None
-    low, high = result.interval
+    low, high = interval
     return high if _falls(result) else -low
 
 
@@ -155,8 +166,12 @@ def _falls(result: Comparison) -> bool:
 
 def shown_loss(result: Comparison, loss: float, max_loss: float | None = None) -> str:
     """A loss with the digits of the printed interval, on its true side of the bar."""
-    is_rate = not result.target.startswith("marker:")
-    places = value_places(result.metrics[result.target], is_rate=is_rate, band=result.noise_band)
+    if result.corrected is not None and result.corrected.interval is not None:
+        low, high = result.corrected.interval
+        places = d.decimals(high - low)
+    else:
+        is_rate = not result.target.startswith("marker:")
+        places = value_places(result.metrics[result.target], is_rate=is_rate, band=result.noise_band)
     return d.number(loss, d.honest_decimals(places, (loss,), () if max_loss is None else (max_loss,)))
 
 
@@ -164,7 +179,10 @@ def _remedy(result: Comparison, max_loss: float) -> str:
     """About how many tasks would rule the loss out, if the change stays as it is: widths shrink with their root."""
     if result.interval is None or result.delta is None:
         return ""
-    gain = -result.delta if _falls(result) else result.delta
+    seen = result.delta if result.corrected is None else result.corrected.delta or 0.0
+    gain = -seen if _falls(result) else seen
+    if gain + max_loss > 0 and result.corrected is not None:
+        return "; more labels of both arms make the interval narrower"
     end = result.interval[1] if _falls(result) else result.interval[0]
     if gain + max_loss <= 0:
         return ", and the change seen is no smaller"

@@ -44,17 +44,25 @@ def shared_grouping(before: Labels, after: Labels, lines: Sequence[NDArray[np.in
     """
     import numpy as np
 
-    values = sorted({*before.values, *after.values})
+    _, (one, other) = ranked((before, after), lines)
+    both = (one >= 0) & (other >= 0)
+    several = before.several[lines[0]] | after.several[lines[1]] | (both & (one != other))
+    return _grouping(np.where(both, np.minimum(one, other), np.maximum(one, other)), before.path, int(several.sum()))
+
+
+def ranked(
+    labels: tuple[Labels, Labels], lines: Sequence[NDArray[np.int64]]
+) -> tuple[list[str], list[NDArray[np.int64]]]:
+    """All values in order, and on either arm the place among them of every common task's value, -1 without one."""
+    import numpy as np
+
+    values = sorted({*labels[0].values, *labels[1].values})
     rank = {value: place for place, value in enumerate(values)}
-    places = []
-    for labels, at in ((before, lines[0]), (after, lines[1])):
-        ranks = np.array([*(rank[value] for value in labels.values), len(values)], dtype=np.int64)
-        places.append(ranks[labels.first[at]])  # -1, without a value, is the last: no value
-    one, other = places
-    first = np.minimum(one, other)
-    differ = (one != other) & (one < len(values)) & (other < len(values))
-    several = before.several[lines[0]] | after.several[lines[1]] | differ
-    return _grouping(np.where(first < len(values), first, -1), before.path, int(several.sum()))
+    ranks = []
+    for label, at in zip(labels, lines, strict=True):
+        places = np.array([*(rank[value] for value in label.values), -1], dtype=np.int64)
+        ranks.append(places[label.first[at]])
+    return values, ranks
 
 
 def _grouping(first: NDArray[np.int64], path: str, n_several: int) -> Grouping:

@@ -16,7 +16,6 @@ from whileai.result import Block, Headline, Interval, Note, Plot, Result, Table
 from whileai.result import digits as d
 from whileai.stats import exact
 from whileai.stats import power as sizing
-from whileai.stats.moments import pass_rate_variance
 from whileai.table.intake import as_table
 from whileai.table.task_table import TaskTable
 
@@ -284,7 +283,7 @@ def _measured(effect: float, base: float | None, k: int, a: TaskTable, *, tried_
     rates = a.rates[a.n > 0]
     rate = exact.mean(rates) if base is None else base
     _fits(effect, rate)
-    variance = pass_rate_variance(a.n, a.passes)
+    variance = sizing.pass_rate_variance(a.n, a.passes)
     tau = math.sqrt(min(variance or 0.0, rate * (1 - rate)))
     notes = []
     if tried_pairs:

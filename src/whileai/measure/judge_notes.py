@@ -21,11 +21,13 @@ _FIRST_RATE, _FIRST_WIDTH = 0.9, 0.15
 _PICK = "wai.sample_for_labels(rows, n) picks them."
 
 
-def trust_notes(result: JudgeTrust, read: Judged, asked: Asked | None, *, has_judge: bool) -> list[Note]:
+def trust_notes(
+    result: JudgeTrust, read: Judged, asked: Asked | None, *, has_judge: bool, n_fill: int = 0
+) -> list[Note]:
     """What a reader should know, weightiest first."""
     notes: list[Note] = []
     if result.verdict == "not_measured":
-        notes.append(_why_not_measured(result, read))
+        notes.append(_why_not_measured(result, read, has_judge=has_judge))
     elif result.verdict == "inconclusive":
         notes.append(_more_labels(result))
     table = result.confusion
@@ -45,7 +47,7 @@ def trust_notes(result: JudgeTrust, read: Judged, asked: Asked | None, *, has_ju
     notes += gold_notes(read.gold)
     shift = None if result.verdict == "not_measured" or read.picked.rest_missing else shift_note(read.arm())
     notes += [] if shift is None else [shift]
-    return [*notes, *_left_out(read, has_judge=has_judge)]
+    return [*notes, *_left_out(read, has_judge=has_judge, n_fill=n_fill)]
 
 
 def _more_labels(result: JudgeTrust) -> Note:
@@ -101,16 +103,18 @@ def _sampling_notes(result: JudgeTrust, read: Judged) -> list[Note]:
     return notes
 
 
-def _left_out(read: Judged, *, has_judge: bool) -> list[Note]:
+def _left_out(read: Judged, *, has_judge: bool, n_fill: int) -> list[Note]:
     """Rows that count for nothing here."""
     notes = []
     gold = read.gold.values
     partial = ((read.judge > 0) & (read.judge < 1)) | ((gold > 0) & (gold < 1))
     n_partial, n_missing = int(partial.sum()), int((read.judge != read.judge).sum())
     if n_partial:
-        notes.append(Note("partial", f"{count(n_partial, 'row')} with a partial verdict or gold were left out."))
+        were = "was" if n_partial == 1 else "were"
+        notes.append(Note("partial", f"{count(n_partial, 'row')} with a partial verdict or gold {were} left out."))
     if n_missing:
-        text = f"{count(n_missing, 'row')} have no verdict of the judge and were left out."
+        were = "was" if n_missing == 1 else "were"
+        text = f"{count(n_missing, 'row')} without a verdict of the judge {were} left out."
         if has_judge:
             statuses = Counter(verdict.status for verdict in read.verdicts if verdict.reward is None)
             first = next(verdict for verdict in read.verdicts if verdict.reward is None)
@@ -118,16 +122,22 @@ def _left_out(read: Judged, *, has_judge: bool) -> list[Note]:
             why = " ".join((first.reason or "no reason given").split())
             text += f" {told}; the first: {ascii(why[:120])[1:-1].rstrip('.')}."
         notes.append(Note("unjudged", text))
+    if n_fill:
+        were, they = ("was", "it tells") if n_fill == 1 else ("were", "they tell")
+        text = f"{count(n_fill, 'row')} {were} left out: added because of earlier outcomes, {they} no rate."
+        notes.append(Note("fill_rows", text))
     return notes
 
 
-def _why_not_measured(result: JudgeTrust, read: Judged) -> Note:
+def _why_not_measured(result: JudgeTrust, read: Judged, *, has_judge: bool) -> Note:
     if not result.n_rows:
         return Note("no_rows", "there are no rows, so nothing was measured.")
     if not result.n_labeled:
-        has_gold = bool(is_binary(read.gold.values).any())
-        if has_gold:
-            return Note("no_gold", "no row with gold has a verdict of the judge.", "Judge them again.")
+        if is_binary(read.gold.values).any():
+            text = "no row with gold has a verdict of the judge, pass or fail."
+            return Note("no_gold", text, "" if has_judge else "Judge them again.")
+        if (read.gold.values == read.gold.values).any():
+            return Note("no_gold", "all gold is partial, and agreement is of pass and fail.", "Round it to 0 and 1.")
         return Note("no_gold", f"no row has a gold under {read.gold_key}.", f"Label some rows, {_first_labels(result)}")
     only = "passes" if result.confusion["tp"] + result.confusion["fn"] else "fails"
     text = f"every gold {only}, so agreement beyond chance cannot be told."

@@ -105,14 +105,18 @@ def judge_trust(
     scorer = None if judge is None else as_judge(judge, CALL, "judge")
     names = _probe_names(probes, given=scorer is not None)
     times = _repeats(repeats, given=scorer is not None)
-    listed = [row for row in as_list(rows, CALL, "rows") if not keys.is_fill(row)]
+    given = as_list(rows, CALL, "rows")
+    listed = [row for row in given if not keys.is_fill(row)]
+    n_fill = len(given) - len(listed)
+    if n_fill:
+        read_judged(given, CALL, gold)  # a row that cannot be read is named by its place among all
     read = read_judged(listed, CALL, gold, scorer)
     asked = None
     if scorer is not None and (names or times):
         asked = asked_again(scorer, listed, read, names=names, repeats=times, max_flip=float(max_flip), level=level)
     bars = (float(min_agreement), float(min_kappa))
     result = _measured(read, bars, level, asked, float(width))
-    notes = tuple(trust_notes(result, read, asked, has_judge=scorer is not None))
+    notes = tuple(trust_notes(result, read, asked, has_judge=scorer is not None, n_fill=n_fill))
     return replace(result, notes=notes, reason=result.reason or notes[0].text.rstrip("."))
 
 
@@ -181,6 +185,7 @@ def _measured(read: Judged, bars: tuple[float, float], level: float, asked: Aske
         probes=() if asked is None else asked.probes,
         checks=trust_checks.asked_checks(asked, bars[0]),
         width=width,
+        _read=read,
     )
     if found.verdict == "not_measured":
         return empty
@@ -263,15 +268,19 @@ def _corrected(read: Judged, labels: _Labels, level: float) -> corrected.Correct
 
 
 def _sensitivity(read: Judged) -> tuple[Sensitivity, ...]:
-    """What the judge's error (verdict less gold) moves with, over tasks, Holm-adjusted."""
+    """What the judge's error (verdict less gold) moves with at equal gold, over tasks, Holm-adjusted.
+
+    Right replies may be longer than wrong ones, and a judge errs downwards on the right and upwards on the wrong: not
+    held against gold, every judge that errs at all would seem moved by length.
+    """
     import numpy as np
 
     found = []
     for name, values in read.measures.items():
         use = read.labelled & np.isfinite(values)
-        error = (read.judge - read.gold.values)[use]
-        tied = agreement.correlation(task_means(values[use], read.codes[use]), task_means(error, read.codes[use]))
-        found.append((name, tied))
+        error = read.judge - read.gold.values
+        moved, erred, gold = (task_means(of[use], read.codes[use]) for of in (values, error, read.gold.values))
+        found.append((name, agreement.correlation(moved, erred, gold)))
     tested = [tied[1] for _, tied in found if tied is not None]
     adjusted = iter(multiple.holm(tested).tolist() if tested else [])
     return tuple(

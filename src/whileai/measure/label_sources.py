@@ -67,7 +67,10 @@ def read_labels(rows: Rows, labels: Any) -> Labels:
     if hasattr(labels, "tolist"):
         labels = labels.tolist()
     if not isinstance(labels, Sequence):
-        raise TypeError(f"{CALL}: labels must be {BOUND}; got {type(labels).__name__}.")
+        try:
+            labels = as_list(labels, CALL, "labels")  # a frame: of records, or a column for each annotator
+        except TypeError:
+            raise TypeError(f"{CALL}: labels must be {BOUND}; got {type(labels).__name__}.") from None
     if labels and all(isinstance(item, Mapping) and _is_record(item) for item in labels):
         return _records(rows, labels)
     return _aligned(rows, labels, "labels")

@@ -96,7 +96,7 @@ class PassAt(Result):
         parts = [f"{name} {d.rate_within(value, ends)}" for name, (value, ends) in shown.items()]
         if self.k > 1 and self.headroom is not None:
             parts.append(f"headroom {d.number(self.headroom, 2)}")
-        size = f"({in_clusters(self.n_tasks, self.n_clusters)}, k={self.k})"
+        size = f"({self._of_tasks()}, k={self.k})"
         below: list[str] = []
         while len(parts) > 1 and len(" | ".join(parts)) + 1 + len(size) > WIDEST:
             below.insert(0, parts.pop())
@@ -111,6 +111,15 @@ class PassAt(Result):
             ends = [d.number(end, d.decimals(high - low)) for end in (low, high)]
             blocks.append(Line(f"{text}{ends[0]} if all of them failed, {ends[1]} if all passed"))
         return [*blocks, *self.notes]
+
+    def _of_tasks(self) -> str:
+        """The tasks behind the first number: ``300 tasks``, or ``11 of 300 tasks`` where the others have none."""
+        tasks = in_clusters(self.n_tasks, self.n_clusters)
+        if self._table is None:
+            return tasks
+        n = self._table.n if self.pass_at_1 is not None else self._table.reward.n
+        measured = int((n > 0).sum())
+        return f"{measured:,} of {tasks}" if 0 < measured < self.n_tasks else tasks
 
     def _plot(self) -> Plot | None:
         names = {"pass@1": "pass_at_1"}

@@ -132,9 +132,10 @@ def sample_for_labels(rows: Any, n: int, seed: int = 0, *, gold: str = keys.GOLD
     params.whole(CALL, "seed", seed, 0)
     listed = as_list(rows, CALL, "rows")
     has_gold = read_gold(listed, CALL, gold).values
-    judged = [stratum_of(row) for row in listed]
+    fill = [keys.is_fill(row) for row in listed]  # tell no rate, whatever their label
+    judged = [None if out else stratum_of(row) for row, out in zip(listed, fill, strict=True)]
     if not any(judged):
-        judged = ["all"] * len(listed)
+        judged = [None if out else "all" for out in fill]
     found = {name: [i for i, own in enumerate(judged) if own == name] for name in ("pass", "fail", "all")}
     members = {name: places for name, places in found.items() if places}
     open_ = {name: [i for i in places if math.isnan(has_gold[i])] for name, places in members.items()}
@@ -206,7 +207,12 @@ def _notes(
         return [Note("no_rows", "there are no rows to draw from.")]
     if any(stratum.name == "all" for stratum in strata):
         notes.append(Note("no_verdicts", "no row has a binary verdict, so all had the same chance."))
-    n_out = sum(own is None for own in judged)
+    n_fill = sum(map(keys.is_fill, rows))
+    if n_fill:
+        added = "that was" if n_fill == 1 else "that were"
+        text = f"{count(n_fill, 'row')} {added} added because of earlier outcomes could not be drawn."
+        notes.append(Note("fill_rows", text))
+    n_out = sum(own is None for own in judged) - n_fill
     if n_out:
         notes.append(Note("not_drawn", f"{count(n_out, 'row')} without a binary verdict could not be drawn."))
     if n_picked < n:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from whileai import params
-from whileai.errors import ParamError
+from whileai.errors import ParamError, WaiError
+from whileai.measure.trial_cells import TOLERANCE, ZERO_WIDTH, Cell, Count, is_miss, margin, mc_std
 from whileai.progress import progress
 from whileai.result import Block, Headline, Line, Note, Result, Table
 from whileai.result import digits as d
 
-if TYPE_CHECKING:
-    from whileai.measure.trial_cells import Cell, Count
-
 CALL = "self_check"
 #: Misses that are printed; `checks` has all of them.
 SHOWN = 10
+#: Processes of a quick run: more of them would start for longer than they count.
+QUICK_PROCESSES = 8
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,6 @@ class Check:
     @property
     def margin(self) -> float:
         """How far `measured` lies on the good side of `target`, in standard errors; as it is where they are 0."""
-        from whileai.measure.trial_cells import margin
-
         return margin(self.measured, self.target, self.mc_std, at_least=self.at_least)
 
 
@@ -118,8 +116,6 @@ class SelfCheck(Result):
 
 def _groups(checks: Sequence[Check]) -> list[list[Check]]:
     """The checks of one promise at one number of tasks; of planned numbers, and of zero widths, at all of them."""
-    from whileai.measure.trial_cells import ZERO_WIDTH
-
     groups: dict[tuple[str, int], list[Check]] = {}
     for check in checks:
         together = check.check.startswith(("power", ZERO_WIDTH))
@@ -213,14 +209,11 @@ def self_check(*, full: bool = False, seed: int = 0, level: float = 0.95) -> Sel
 
 def _checked(cells: Sequence[Cell], *, full: bool, seed: int, level: float, processes: int | None = None) -> SelfCheck:
     """The cells counted and judged."""
-    from whileai.measure.trial_processes import counted, usable_processes
+    from whileai.verify.workers.pool import processors
 
-    wanted = usable_processes(full=full) if processes is None else processes
-    found = dict(
-        progress(
-            counted(cells, seed, level, min(wanted, len(cells))), total=len(cells), what="self-check", unit="settings"
-        )
-    )
+    wanted = processes or min(processors(), len(cells) if full else QUICK_PROCESSES)
+    counting = _counted(cells, seed, level, min(wanted, len(cells)))
+    found = dict(progress(counting, total=len(cells), what="self-check", unit="settings"))
     checks = tuple(_judged(one) for place in range(len(cells)) for one in found[place])
     n_misses = sum(not check.ok for check in checks)
     return SelfCheck(
@@ -235,9 +228,27 @@ def _checked(cells: Sequence[Cell], *, full: bool, seed: int, level: float, proc
     )
 
 
-def _judged(found: Count) -> Check:
-    from whileai.measure.trial_cells import is_miss, mc_std
+def _counted(cells: Sequence[Cell], seed: int, level: float, processes: int) -> Iterator[tuple[int, list[Count]]]:
+    """The counts of every cell with its place, as they are done: here, or by worker processes, largest cells first."""
+    from whileai.measure.trials import count
+    from whileai.verify.workers.pool import Session
 
+    if processes < 2 or not sys.executable or getattr(sys, "frozen", False):
+        for place, cell in enumerate(cells):
+            yield place, count(cell, seed, level)
+        return
+    with Session("whileai.measure.trials", timeout=math.inf, workers=processes, memory_mb=None) as session:
+        for place, cell in sorted(enumerate(cells), key=lambda one: -one[1].trials * one[1].n * one[1].k):
+            session.submit(place, {"cell": list(cell), "seed": seed, "level": level})
+        for place, outcome in session.drain():
+            body = outcome.body or {}
+            if "counts" not in body:
+                text = f"{CALL}: a process ended before its work was done. {body.get('error', '')}"
+                raise WaiError(text.rstrip())
+            yield place, [Count(*values) for values in body["counts"]]
+
+
+def _judged(found: Count) -> Check:
     return Check(
         check=found.check,
         agent=found.agent,
@@ -254,7 +265,6 @@ def _judged(found: Count) -> Check:
 
 def _notes(checks: Sequence[Check], *, full: bool, level: float) -> list[Note]:
     """Where less is promised than the level says, and what the run can see."""
-    from whileai.measure.trial_cells import TOLERANCE
     from whileai.measure.trial_groups import CORRECTED_SLACK
     from whileai.measure.trials import LATTICE_SLACK, POWER_SLACK, POWER_TASKS
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from whileai import keys
+from whileai.measure.grouping import ranked
 from whileai.measure.paired import Arms, adjusted, paired_delta
 from whileai.result import Note
 from whileai.result.digits import count
@@ -68,25 +69,12 @@ def _parts(arms: Arms, labels: tuple[Labels, Labels]) -> Iterator[tuple[str, Arm
     """Each value with its tasks, where every task has one value."""
     import numpy as np
 
-    values, (one, other) = _ranks(arms, labels)
+    values, (one, other) = ranked(labels, arms.lines)
     inside = np.flatnonzero((one == other) & (one >= 0))
     order = inside[np.argsort(one[inside], kind="stable")]
     ends = np.searchsorted(one[order], np.arange(len(values) + 1))
     for place, value in enumerate(values):
         yield value, arms.part(order[ends[place] : ends[place + 1]])
-
-
-def _ranks(arms: Arms, labels: tuple[Labels, Labels]) -> tuple[list[str], list[Any]]:
-    """All values in order, and the place among them of every common task's value on either arm, -1 without one."""
-    import numpy as np
-
-    values = sorted({*labels[0].values, *labels[1].values})
-    rank = {value: place for place, value in enumerate(values)}
-    ranks = []
-    for label, at in zip(labels, arms.lines, strict=True):
-        places = np.array([*(rank[value] for value in label.values), -1], dtype=np.int64)
-        ranks.append(places[label.first[at]])
-    return values, ranks
 
 
 def _row_parts(arms: Arms, rows: Rows, path: str) -> Iterator[tuple[str, Arms]]:
@@ -143,7 +131,7 @@ def _outside_notes(arms: Arms, labels: tuple[Labels, Labels], n_in_slices: int |
         text = f"{rows} {'has' if alone else 'have'} no {path!r} and {'is' if alone else 'are'} in no slice."
         notes.append(Note("no_slice", text))
     if n_in_slices is not None:
-        _, (one, other) = _ranks(arms, labels)
+        _, (one, other) = ranked(labels, arms.lines)
         differ = int(((one >= 0) & (other >= 0)).sum()) - n_in_slices
         if differ:
             tasks = count(differ, "task")

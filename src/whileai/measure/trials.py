@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import astuple
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +22,7 @@ from whileai.measure.trial_groups import (
     corrected_change,
     corrected_sample,
 )
+from whileai.verify.workers.serve import serve
 
 if TYPE_CHECKING:
     from whileai.measure.compare import Decision
@@ -252,13 +251,14 @@ def _planned(*, full: bool, level: float, trials: int) -> list[Cell]:
     return cells
 
 
-def serve() -> None:
-    """Count the cells that come in, one a line, and answer each with a line."""
-    for line in sys.stdin:
-        asked = json.loads(line)
+def _answer(asked: dict[str, Any]) -> dict[str, Any]:
+    """What is counted in the cell that a message holds, or what went wrong."""
+    try:
         counts = count(Cell(*asked["cell"]), asked["seed"], asked["level"])
-        print(json.dumps([astuple(found) for found in counts]), flush=True)
+    except Exception as error:  # noqa: BLE001 - it is raised where the call was made
+        return {"error": f"{type(error).__name__}: {error}"}
+    return {"counts": [astuple(found) for found in counts]}
 
 
 if __name__ == "__main__":
-    serve()
+    serve(lambda: _answer)

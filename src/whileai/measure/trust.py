@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from whileai.measure.probes import ADDED, Consistency, Probe
 from whileai.result import Block, Headline, Interval, Line, Note, Plot, Result, Table
 from whileai.result import digits as d
+
+if TYPE_CHECKING:
+    from whileai.measure.judged import Judged
 
 Ends = tuple[float, float]
 WORDS = {"pass": "trusted", "fail": "not trusted", "inconclusive": "inconclusive", "not_measured": "not measured"}
@@ -23,7 +27,8 @@ class Sensitivity:
     name : str
         ``length`` (characters of the reply) or ``marker:<name>``.
     correlation : float or None
-        Of the error (verdict less gold) with it, over tasks; ``None`` with fewer than four tasks or without spread.
+        Of the error (verdict less gold) with it, over tasks of equal gold; ``None`` with fewer than four of those or
+        without spread.
     p_adjusted : float or None
         Holm's, over everything it was looked for in.
     """
@@ -151,6 +156,7 @@ class JudgeTrust(Result):
     labels_needed: dict[str, int | None] = field(default_factory=dict)
     labels_to_settle: int | None = None
     width: float = 0.1
+    _read: Judged | None = field(default=None, repr=False, compare=False)
 
     def _blocks(self) -> list[Block]:
         agreed = self.intervals["agreement"]

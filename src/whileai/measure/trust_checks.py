@@ -150,7 +150,7 @@ def labels_for_width(mean: float, square: float, width: float, level: float) -> 
     """Labelled tasks in all until the interval of a rate is `width` wide, were its mean and its spread to stay."""
 
     def narrow(n: int) -> bool:
-        low, high = corrected.moments_interval(mean, square, n, level)
+        low, high = intervals.moments_interval(mean, square, n, level)
         return high - low <= width
 
     return _fewest(narrow)
@@ -165,7 +165,7 @@ def labels_to_settle(found: Agreed, square: float, size: float, bars: tuple[floa
     scale = half * math.sqrt(size) / t_quantile((1 + level) / 2, max(size - 1, 1))
 
     def settled(n: int) -> bool:
-        low, high = corrected.moments_interval(share, square, n, level)
+        low, high = intervals.moments_interval(share, square, n, level)
         around = t_quantile((1 + level) / 2, max(n - 1, 1)) * scale / math.sqrt(n)
         below = high < bars[0] or kappa + around < bars[1]
         return below or (low >= bars[0] and kappa - around >= bars[1])

@@ -136,7 +136,7 @@ def agreed(
     cells: Mapping[str, float] = table if weights is None else cell_weights(judge, gold, weights)
     kappa = cohen_kappa(**cells)
     std = kappa_std(judge, gold, codes, weights)
-    kappa_ends = _kappa_interval(cells, kappa, std, n_tasks, share_ends, level)
+    kappa_ends = _kappa_interval(cells, kappa, std, n_tasks, share_ends, level, weighted=weights is not None)
     says_one_thing = bool((judge == judge[0]).all())
     verdict = "fail" if says_one_thing else _against(share_ends, kappa_ends, bars)
     return Agreed(verdict, table, share, share_ends, kappa, kappa_ends)
@@ -184,18 +184,30 @@ def around(value: float, ends: Ends) -> Ends:
 
 
 def _kappa_interval(
-    table: Mapping[str, float], kappa: float | None, std: float | None, n_tasks: float, share: Ends, level: float
+    table: Mapping[str, float],
+    kappa: float | None,
+    std: float | None,
+    n_tasks: float,
+    share: Ends,
+    level: float,
+    *,
+    weighted: bool,
 ) -> Ends | None:
-    """Student's interval; where kappa shows no spread (no error at all), that of the agreement carried over."""
+    """Student's interval; where kappa shows no spread (no error at all), that of the agreement carried over.
+
+    With weights it holds both: few labels that stand for many rows often show no error by chance, and a variance that
+    is estimated from them then knows of none.
+    """
     if kappa is None:
         return None
-    if std is not None and std > 0:
-        half = t_quantile((1 + level) / 2, max(n_tasks - 1, 1)) * std
-        return max(-1.0, kappa - half), min(1.0, kappa + half)
     n = sum(table.values())
     judge, gold = (table["tp"] + table["fp"]) / n, (table["tp"] + table["fn"]) / n
     chance = judge * gold + (1 - judge) * (1 - gold)
     low, high = ((end - chance) / (1 - chance) for end in share)
+    if std is not None and std > 0:
+        half = t_quantile((1 + level) / 2, max(n_tasks - 1, 1)) * std
+        ends = kappa - half, kappa + half
+        low, high = (min(low, ends[0]), max(high, ends[1])) if weighted else ends
     return around(kappa, (max(-1.0, low), min(1.0, high)))
 
 
@@ -264,15 +276,40 @@ def corrected_rate(
     return Corrected(rate, (min(low, rate), max(high, rate)))
 
 
-def correlation(x: NDArray[Any], y: NDArray[Any]) -> tuple[float, float] | None:
-    """Pearson's correlation with its two-sided p-value; ``None`` with fewer than four pairs or without spread."""
+def correlation(x: NDArray[Any], y: NDArray[Any], given: NDArray[Any]) -> tuple[float, float] | None:
+    """How far two numbers move together among pairs of an equal third: the correlation and its two-sided p-value.
+
+    Parameters
+    ----------
+    x, y, given : array, shape (n,)
+
+    Returns
+    -------
+    (float, float) or None
+        ``None`` where no group of equal `given` has three pairs and spread in both.
+
+    Notes
+    -----
+    Deviations from the means of each group, pooled over the groups that have spread in both. The test is that of all
+    permutations of `x` within each group, its variance in closed form (Mantel 1963), against Student's t.
+    """
     import numpy as np
     from scipy.special import stdtr
 
-    n = len(x)
-    if n < 4 or np.ptp(x) == 0 or np.ptp(y) == 0:
+    products = squares_x = squares_y = variance = 0.0
+    free = 0
+    for value in np.unique(given).tolist():
+        own = given == value
+        n = int(own.sum())
+        if n < 3 or np.ptp(x[own]) == 0 or np.ptp(y[own]) == 0:
+            continue
+        left_x, left_y = x[own] - exact.mean(x[own]), y[own] - exact.mean(y[own])
+        square_x, square_y = exact.total(left_x * left_x), exact.total(left_y * left_y)
+        products += exact.total(left_x * left_y)
+        squares_x, squares_y = squares_x + square_x, squares_y + square_y
+        variance += square_x * square_y / (n - 1)
+        free += n - 1
+    if free < 3:
         return None
-    r = float(np.clip(np.corrcoef(x, y)[0, 1], -1.0, 1.0))
-    if abs(r) == 1:
-        return r, 0.0
-    return r, float(2 * stdtr(n - 2, -abs(r) * math.sqrt((n - 2) / (1 - r * r))))
+    r = min(1.0, max(-1.0, products / math.sqrt(squares_x * squares_y)))
+    return r, float(2 * stdtr(free - 1, -abs(products) / math.sqrt(variance)))

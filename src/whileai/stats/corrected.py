@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from whileai.stats import exact, intervals
-from whileai.stats.quantiles import beta_quantile, t_quantile
+from whileai.stats.quantiles import t_quantile
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -111,7 +111,7 @@ def corrected_mean(arm: Labelled, level: float = 0.95) -> Corrected | None:
     value = weight * pulls.all_mean + rest
     around = _Around(pulls.gold - weight * pulls.judge, weight * pulls.all)
     half = around.half(_imaginary(pulls.size, rest), pulls.size, level)
-    alone = moments_interval(pulls.gold_mean, exact.total(pulls.gold**2) * pulls.size, pulls.size, level)
+    alone = intervals.moments_interval(pulls.gold_mean, exact.total(pulls.gold**2) * pulls.size, pulls.size, level)
     low, high = max(0.0, value - half), min(1.0, value + half)
     value = min(1.0, max(0.0, value))
     if alone[1] - alone[0] < high - low:
@@ -188,7 +188,8 @@ def rogan_gladen(arm: Labelled, level: float = 0.95) -> tuple[float, Ends] | Non
     """The pass rate that a judge of known sensitivity and specificity must have seen (Rogan and Gladen 1978).
 
     The simple cross-check of `corrected_mean`: wider, and right also where the labels are of other rows than the ones
-    judged, as long as the judge errs there alike. Binary verdicts and gold; Wald's interval by the delta method.
+    judged, as long as the judge errs there alike. Binary verdicts and gold; the delta method, with an imaginary hit and
+    an imaginary miss in each class as in Lang and Reiczigel 2014, since no error among a few labels proves little.
 
     Returns
     -------
@@ -212,11 +213,13 @@ def rogan_gladen(arm: Labelled, level: float = 0.95) -> tuple[float, Ends] | Non
         return None
     rate = (pulls.all_mean + cleared - 1.0) / better
     # each unit's pull on sensitivity and on specificity, carried to the rate
-    hit = np.where(gold == 1, g * (said - found) / passes * -rate, g * (1.0 - said - cleared) / fails * (1.0 - rate))
-    labels = _sums(units, hit, len(pulls.all))
-    half = t_quantile((1 + level) / 2, max(pulls.size - 1.0, 1.0)) * math.sqrt(
-        exact.total(labels**2) + exact.total(pulls.all**2)
-    )
+    n_passes, n_fails = pulls.size * passes, pulls.size * fails
+    hit = g * (said - found) / passes * -rate * n_passes / (n_passes + 2)
+    miss = g * (1.0 - said - cleared) / fails * (1.0 - rate) * n_fails / (n_fails + 2)
+    variance = exact.total(_sums(units, np.where(gold == 1, hit, miss), len(pulls.all)) ** 2)
+    variance += exact.total(pulls.all**2)
+    variance += rate**2 * _imaginary_tries(n_passes, found) + (1.0 - rate) ** 2 * _imaginary_tries(n_fails, cleared)
+    half = t_quantile((1 + level) / 2, max(pulls.size - 1.0, 1.0)) * math.sqrt(variance)
     rate, low, high = (min(1.0, max(0.0, end)) for end in (rate, rate - half / better, rate + half / better))
     return rate, (low, high)
 
@@ -228,7 +231,7 @@ def weighted_rate(values: Floats, units: Ints, weights: Floats, level: float = 0
     """
     mean = exact.total(weights * values) / exact.total(weights)
     square, size = spread_of(values, units, weights)
-    return mean, moments_interval(mean, square, size, level), size
+    return mean, intervals.moments_interval(mean, square, size, level), size
 
 
 def spread_of(values: Floats, units: Ints, weights: Floats) -> tuple[float, float]:
@@ -240,16 +243,6 @@ def spread_of(values: Floats, units: Ints, weights: Floats) -> tuple[float, floa
     size = 1.0 / exact.total(_sums(codes, g, n_units) ** 2)
     pulls = _sums(codes, g * (values - exact.total(g * values)), n_units)
     return exact.total(pulls**2) * size, size
-
-
-def moments_interval(mean: float, square: float, size: float, level: float = 0.95) -> Ends:
-    """`whileai.stats.intervals.mean_interval` from a mean, the mean square around it and a number of units.
-
-    Also what it would be at another number of units, were mean and spread to stay.
-    """
-    tail = (1.0 - level) / 2
-    low, high = _lower_end(mean, square, size, tail), 1.0 - _lower_end(1.0 - mean, square, size, tail)
-    return max(0.0, min(low, mean)), min(1.0, max(high, mean))
 
 
 class _Around(NamedTuple):
@@ -312,6 +305,12 @@ def _imaginary(size: float, rest: float) -> float:
     return (2 + 2 * size * rest * rest / n) / (n * n)
 
 
+def _imaginary_tries(size: float, rate: float) -> float:
+    """What an imaginary hit and an imaginary miss add to the variance of a rate of `size` tries."""
+    n = size + 2
+    return (0.5 + 2 * size * (rate - 0.5) ** 2 / n) / (n * n)
+
+
 def _paired_imaginary(sizes: tuple[float, float], rests: list[float], shared: float) -> float:
     """Two imaginary pairs for the part of the labels that both arms share, two units an arm for the rest."""
     together = _imaginary(min(sizes), rests[1] - rests[0])
@@ -324,13 +323,3 @@ def _same_units(old: Floats, new: Floats) -> bool:
     """Whether both arms have labels on the same units, and all of those weigh alike."""
     top = float(old.max())
     return bool(np.allclose(old, new, rtol=_NEAR, atol=0.0) and np.allclose(old[old > 0], top, rtol=_NEAR))
-
-
-def _lower_end(mean: float, square: float, size: float, tail: float) -> float:
-    """What would be said if one more unit had been labelled 0, by a beta of the same two moments."""
-    centre = size * mean / (size + 1)
-    if centre <= intervals.TIE:
-        return 0.0
-    variance = (size * (square + mean * mean) / (size + 1) - centre * centre) / (size + 2)
-    pieces = centre * (1.0 - centre) / variance - 1.0
-    return beta_quantile(tail, centre * pieces, (1.0 - centre) * pieces) if pieces > _NEAR else 0.0

@@ -13,7 +13,9 @@ import pytest
 from cli_helpers import clean_env, run
 from whileai.cli import options
 
-PAGE = (Path(__file__).parents[3] / "docs" / "ci.md").read_text("utf-8")
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = (DOCS / "ci.md").read_text("utf-8")
+PYTEST = (DOCS / "pytest.md").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -62,15 +64,19 @@ def test_every_step_that_must_run_after_a_failed_gate_does(steps):
 def test_the_page_names_every_flag_of_the_gate():
     flags = set(re.findall(r"`(--[a-z-]+)", PAGE))
     parser = options._command("compare")
-    known = {*parser.flags, "--wai-update-baseline", "--wai-baseline", "--wai-report", "--junitxml"}
-    assert flags <= known
+    assert flags <= set(parser.flags)
     assert {"--gate", "--max-loss", "--markdown", "--junit", "--report", "--name"} <= flags
 
 
-def test_the_failure_on_the_page_is_the_plugin_s(space, tmp_path):
-    block = re.search(r"```python\n(from whileai\.pytest_plugin.*?)```", PAGE, re.DOTALL)[1]
-    code = f"import json\nimport pathlib\nfolder = pathlib.Path({str(space['folder'])!r})\n{block}"
-    (tmp_path / "test_agent.py").write_text(code.replace("pr.jsonl", "main.jsonl"))
+def test_the_plugin_s_page_names_its_options_and_no_other():
+    flags = set(re.findall(r"(?<!\[)`(?:wai compare )?(--wai-[a-z-]+)", PYTEST))
+    assert flags == {"--wai-update-baseline", "--wai-baseline", "--wai-report"}
+
+
+def test_the_failure_on_the_page_is_the_plugin_s(tmp_path):
+    code = "\n\n".join(re.findall(r"```python\n(.*?)```", PYTEST, re.DOTALL))
+    assert "evaluate(0.45)" in code
+    (tmp_path / "test_agent.py").write_text(code.replace("evaluate(0.45)", "evaluate(0.65)"))
     command = [
         sys.executable,
         "-m",
@@ -87,5 +93,5 @@ def test_the_failure_on_the_page_is_the_plugin_s(space, tmp_path):
     (tmp_path / "test_agent.py").write_text(code)
     done = subprocess.run(command, **settings)
     assert done.returncode == 1, done.stdout
-    shown = re.search(r"```\n(E .*?)\n```", PAGE, re.DOTALL)[1]
-    assert shown in done.stdout
+    shown = re.search(r"```\n(E .*?)\n```", PYTEST, re.DOTALL)[1]
+    assert shown in done.stdout, done.stdout

@@ -126,9 +126,13 @@ def here(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(("line", "code", "said", "cases"), GATES)
-def test_a_gate_is_an_exit_code_annotations_and_junit(line, code, said, cases, home, tmp_path, here):
-    done = here("compare", *line.split(), "--junit", tmp_path / "j.xml", cwd=home, env=ACTIONS)
+def test_a_gate_is_an_exit_code_annotations_junit_and_a_summary(line, code, said, cases, home, tmp_path, here):
+    env = {**ACTIONS, "GITHUB_STEP_SUMMARY": str(tmp_path / "s.md")}
+    done = here("compare", *line.split(), "--junit", tmp_path / "j.xml", cwd=home, env=env)
     assert (done.returncode, done.stderr.splitlines()) == (code, said)
+    told = (tmp_path / "s.md").read_bytes() if (tmp_path / "s.md").exists() else b""
+    assert bool(told) == ("--gate" in line or "--max-loss" in line)
+    assert not told or (told.startswith(b"<!-- wai:compare:") and 200 < len(told) < 4_000)
     text = (tmp_path / "j.xml").read_text("utf-8")
     found = ET.fromstring(text)
     outcomes = [

@@ -7,6 +7,7 @@ import pty
 import select
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -20,6 +21,9 @@ fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 from whileai.cli.main import run
 run()
 """
+
+#: What a session may take; one that hangs is an error then.
+MOST_SECONDS = 30
 
 
 @pytest.fixture
@@ -55,18 +59,22 @@ def press(keys, *args, cwd):
     os.close(theirs)
     shown = b""
     waiting = list(keys)
-    with contextlib.suppress(OSError):  # the terminal ends with an error where its last process ends
-        while select.select([ours], [], [], 30)[0]:
-            piece = os.read(ours, 65536)
-            if not piece:
-                break
-            shown += piece
-            if waiting and shown.endswith((b"q quit\r\n", b"session.\r\n")):
-                os.write(ours, waiting.pop(0).encode())
-    os.close(ours)
-    out = process.stdout.read().decode()
-    process.stdout.close()
-    return process.wait(timeout=60), shown.decode().replace("\r\n", "\n"), out
+    end = time.monotonic() + MOST_SECONDS
+    try:
+        with contextlib.suppress(OSError):  # the terminal ends with an error where its last process ends
+            while (left := end - time.monotonic()) > 0 and select.select([ours], [], [], left)[0]:
+                piece = os.read(ours, 65536)
+                if not piece:
+                    break
+                shown += piece
+                if waiting and shown.endswith((b"q quit\r\n", b"session.\r\n")):
+                    os.write(ours, waiting.pop(0).encode())
+        out = process.communicate(timeout=max(1, end - time.monotonic()))[0].decode()
+    finally:
+        process.kill()  # nothing of it outlives the test, whatever it waits for
+        process.communicate()
+        os.close(ours)
+    return process.returncode, shown.decode().replace("\r\n", "\n"), out
 
 
 def labels_of(path):
@@ -109,6 +117,41 @@ def test_an_interrupt_keeps_the_labels(home):
     assert len(labels_of(home / "rows.jsonl.labels.jsonl")) == 2
 
 
+def test_keys_that_only_end_in_a_letter_are_no_labels(home):
+    code, shown, _ = press(["\x1bOF", "\x1b[F", "\x1bOP", "p", "q"], "rows.jsonl", "--annotator", "ann", cwd=home)
+    assert (code, shown.count("keys: p pass")) == (0, 3)
+    assert [(record["task_id"], record["label"]) for record in labels_of(home / "rows.jsonl.labels.jsonl")] == [
+        ("t0", 1)
+    ]
+
+
+def test_two_sessions_write_into_one_file_at_once(home):
+    start = [sys.executable, "-m", "whileai", "label", "rows.jsonl", "-o", "labels.jsonl", "--annotator"]
+    piped = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    both = [subprocess.Popen([*start, name], cwd=home, env=clean_env(), **piped) for name in ("ann", "bob")]
+    try:
+        for session in both:  # both have opened the file once they show a reply
+            while session.stderr.readline().strip() != b"p pass   f fail   s skip   u undo   q quit":
+                assert session.poll() is None
+        for session in both * 3:
+            session.stdin.write(b"p")
+            session.stdin.flush()
+        for session in both:
+            session.communicate(timeout=MOST_SECONDS)
+    finally:
+        for session in both:
+            session.kill()
+            session.communicate()
+    told = [(record["annotator"], record["label"]) for record in labels_of(home / "labels.jsonl")]
+    assert sorted(told) == [("ann", 1)] * 3 + [("bob", 1)] * 3
+
+
+def test_no_rows_to_label(tmp_path):
+    write(tmp_path / "rows.jsonl", [])
+    _, out, _ = keys_to("label", "p", "rows.jsonl", cwd=tmp_path)
+    assert out.splitlines()[-1] == "note no_rows: there are no replies to label."
+
+
 def keys_to(command, keys, *args, cwd):
     done = subprocess.run(
         [sys.executable, "-m", "whileai", command, *args],
@@ -118,6 +161,7 @@ def keys_to(command, keys, *args, cwd):
         capture_output=True,
         text=True,
         check=False,
+        timeout=MOST_SECONDS,
     )
     return done.returncode, done.stdout, done.stderr
 
@@ -151,6 +195,26 @@ def test_compare_with_gold_and_judges_beside_each_other(home):
     assert done.stdout.startswith("no judge proven best: first agrees with gold on 1.00")
     done = run("compare", "a.jsonl", "b.jsonl", "--gold", "human", cwd=home)
     assert "with the judge's errors counted: change " in done.stdout
+
+
+def test_a_gate_with_gold_rests_on_the_corrected_change(home):
+    rows = [{"task_id": f"t{i}", "reward": int(i % 2), "human": int(i % 2)} for i in range(100)]
+    write(home / "old.jsonl", rows)
+    write(home / "new.jsonl", [{**row, "human": int(row["human"] and i % 8 == 1)} for i, row in enumerate(rows)])
+    write(home / "blind.jsonl", [{**row, "human": None} for row in rows])
+    done = run("compare", "old.jsonl", "new.jsonl", "--max-loss", "0.1", cwd=home)
+    assert done.returncode == 0  # by the judge alone nothing changed
+    for gate in (["--gate"], ["--max-loss", "0.1"]):
+        for arm, said in (("new", "got worse"), ("blind", "was not measured")):
+            done = run("compare", "old.jsonl", f"{arm}.jsonl", "--gold", "human", *gate, cwd=home)
+            assert (done.returncode, said in done.stdout) == (1, True)
+    done = run(
+        "compare", "old.jsonl", "new.jsonl", "--gold", "human", "--gate", "--markdown", "--junit", "j.xml", cwd=home
+    )
+    assert "with the judge's errors counted: change -0.37" in done.stdout
+    assert '<failure type="by_gold" message="pass_at_1: with the judge&apos;s errors counted: change' in (
+        home / "j.xml"
+    ).read_text().replace("judge's", "judge&apos;s")
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import random
 import pytest
 
 import whileai as wai
+from whileai.measure.gating import judged, largest_loss
 
 
 def arms(rates=(0.5, 0.5), leaks=(0.05, 0.35), n=400, k=1, labels=100, seed=0):
@@ -132,3 +133,44 @@ def test_a_table_has_no_gold():
 
 def test_no_rows():
     assert wai.compare([], [], gold="human").verdict == "insufficient_data"
+
+
+def test_a_loss_is_ruled_out_by_gold_or_not_at_all():
+    """A gate rests on the corrected interval: the judge's own would let a loss pass that gold shows."""
+    before, after = arms(rates=(0.8, 0.4), leaks=(0.05, 0.8), labels=200)
+    hidden = wai.compare(before, after, gold="human")
+    assert largest_loss(hidden) == -hidden.corrected.interval[0] > 0.3
+    gate = judged(hidden, gate=True, max_loss=0.2)
+    assert not gate.passes
+    assert {failure.kind for failure in gate.failures} == {"by_gold", "max_loss"}
+    assert "gate failed: the result is not ok (with the judge's errors counted pass@1 got worse)" in gate.remarks[-1]
+    assert gate.remarks[-1].endswith("a loss of 0.2 is the most allowed, and the change seen is no smaller")
+    assert judged(hidden, gate=False, max_loss=0.6).passes
+
+    real = wai.compare(*arms(rates=(0.4, 0.7), leaks=(0.1, 0.1)), gold="human")
+    assert judged(real, gate=True, max_loss=0.01).passes
+    lower = wai.compare(*arms(rates=(0.4, 0.7), leaks=(0.1, 0.1)), gold="human", lower_is_better=["pass_at_1"])
+    assert largest_loss(lower) == lower.corrected.interval[1]
+
+    few = wai.compare(before, [{k: v for k, v in row.items() if k != "human"} for row in after], gold="human")
+    assert not few.ok
+    assert "\n  not ok: with the judge's errors counted pass@1 was not measured\n" in str(few)
+    for asked in ({"gate": True}, {"gate": False, "max_loss": 0.9}):
+        gate = judged(few, **asked)
+        assert (gate.passes, bool(gate.failures)) == (False, True)
+
+
+def test_what_stays_the_judge_s_own_is_told():
+    before, after = arms()
+    settings = {"gold": "human", "by": "passage", "must_not_regress": ["reward"]}
+    told = [note.text for note in wai.compare(before, after, **settings).notes if note.code == "judge_alone"]
+    assert told == ["slices and reward are by the judge alone: gold corrects pass_at_1 over all tasks."]
+    assert not [note for note in wai.compare(before, after, gold="human").notes if note.code == "judge_alone"]
+
+
+def test_reward_is_a_guard_of_binary_rewards_too():
+    before, after = arms()
+    result = wai.compare(before, after, must_not_regress=["reward"])
+    assert result.ok
+    assert result.metrics["reward"].delta == result.metrics["pass_at_1"].delta
+    assert wai.compare(after, before, must_not_regress=["reward"]).regressions == ("reward",)

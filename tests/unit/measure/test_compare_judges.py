@@ -102,3 +102,29 @@ def test_one_class_or_no_gold_is_not_measured(gold):
 def test_bad_arguments(judges, settings, kind):
     with pytest.raises(kind, match="compare_judges: "):
         wai.compare_judges(judges, **settings)
+
+
+def test_a_judge_without_a_verdict_holds_no_other_back():
+    def broken(row):
+        raise ValueError("no\x1b[2J key")
+
+    judges = {"broken": broken, "good": with_verdicts(4), "bad": with_verdicts(30)}
+    result = wai.compare_judges(judges, ROWS)
+    assert [judge.name for judge in result.judges] == ["good", "bad", "broken"]
+    assert (result.verdict, result.n_rows) == ("best", 80)
+    assert (result["broken"].agreement, result["broken"].n_unusable) == (None, 80)
+    assert "broken  not measured" in str(result)
+    assert "the first, error: ValueError: no\\x1b[2J key." in " ".join(str(result).split())
+    alone = wai.compare_judges({"broken": broken}, ROWS)
+    assert (alone.verdict, alone.best, alone.notes[0].code) == ("not_measured", None, "no_verdicts")
+
+
+def test_a_tie_goes_to_the_larger_kappa_though_it_is_0():
+    """One fails everything, kappa 0; the other agrees as often and worse than by chance."""
+    rows = [{"task_id": i, "final_text": f"a{i}", "gold_reward": int(i < 12)} for i in range(16)]
+    passed = {"a worse": (0, 1, 12, 13), "b constant": ()}
+    result = wai.compare_judges(
+        {n: [{**row, "reward": int(row["task_id"] in of)} for row in rows] for n, of in passed.items()}
+    )
+    assert [(judge.name, judge.agreement) for judge in result.judges] == [("b constant", 0.25), ("a worse", 0.25)]
+    assert [judge.kappa for judge in result.judges] == [0, pytest.approx(-0.2)]

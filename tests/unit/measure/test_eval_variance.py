@@ -75,7 +75,7 @@ def test_fewer_than_three_runs(runs, n):
     assert result.run_std_by_metric == {"pass_at_1": None}
     assert len(result.means) == n
     assert result.notes[0].code == "too_few_runs"
-    assert "three (3)" in result.notes[0].text
+    assert "three are the fewest" in result.notes[0].text
 
 
 @pytest.mark.parametrize(

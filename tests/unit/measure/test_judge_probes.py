@@ -119,7 +119,7 @@ def test_a_judge_that_raises_measures_nothing_and_says_why():
     assert (result.verdict, result.ok, result.probes[0].to_pass) == ("not_measured", False, None)
     told = {note.code: note.text for note in result.notes}
     assert "error 120; the first: RuntimeError: no model." in told["unjudged"]
-    assert result.reason == "no row with gold has a verdict of the judge"
+    assert result.reason == "no row with gold has a verdict of the judge, pass or fail"
 
 
 def test_a_reply_changes_in_every_place_that_holds_it():

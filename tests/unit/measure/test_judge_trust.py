@@ -1,6 +1,7 @@
 """`wai.judge_trust`: verdicts against their bars, gold from any key, and a print with every number."""
 
 import json
+import random
 
 import pytest
 
@@ -77,3 +78,47 @@ def test_what_the_error_moves_with():
     assert found["marker:long"].correlation == pytest.approx(1.0)
     assert found["marker:even"].p_adjusted > 0.05
     assert any(note.code == "biased" and "marker:long" in note.text for note in wai.judge_trust(rows).notes)
+
+
+def test_right_replies_that_are_longer_are_no_bias():
+    """A judge that errs alike on all replies is not moved by length, though gold is; one that longer ones fool is."""
+    rng = random.Random(5)
+    alike, fooled = [], []
+    for i in range(400):
+        gold = int(rng.random() < 0.6)
+        length = int(rng.lognormvariate(4 + gold, 0.5))
+        row = {"task_id": i, "final_text": "x" * length, "gold_reward": gold}
+        alike.append({**row, "reward": gold ^ int(rng.random() < 0.2)})
+        fooled.append({**row, "reward": max(gold, int(rng.random() < length / 200))})
+    checks = [{check.name: check.verdict for check in wai.judge_trust(rows).checks}["bias"] for rows in (alike, fooled)]
+    assert checks == ["pass", "fail"]
+
+
+def test_rows_added_because_of_outcomes_tell_no_rate():
+    added = [{**row, "allocation": {"phase": "fill"}} for row in labelled((1, 0, 30))]
+    result = wai.judge_trust([*added, *GOOD])
+    plain = wai.judge_trust(GOOD)
+    assert (result.n_rows, result.corrected_pass_rate) == (len(GOOD), plain.corrected_pass_rate)
+    note = "30 rows were left out: added because of earlier outcomes, they tell no rate."
+    assert [note.text for note in result.notes] == [note]
+    with pytest.raises(wai.RowError, match="judge_trust: row 31: gold_reward must be"):
+        wai.judge_trust([*added, GOOD[0], {**GOOD[1], "gold_reward": "maybe"}])
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        (labelled((1, 0.4, 5), (0, 0.6, 5)), "all gold is partial, and agreement is of pass and fail."),
+        (labelled((0.4, 1, 5), (0.6, 0, 5)), "no row with gold has a verdict of the judge, pass or fail."),
+    ],
+)
+def test_partial_numbers_alone_are_told_as_such(rows, text):
+    result = wai.judge_trust(rows)
+    assert (result.verdict, result.notes[0].text) == ("not_measured", text)
+
+
+def test_one_row_is_told_in_the_singular():
+    rows = [*GOOD, {"task_id": "odd", "reward": None}, {"task_id": "half", "reward": 0.5}]
+    told = {note.code: note.text for note in wai.judge_trust(rows).notes}
+    assert told["unjudged"] == "1 row without a verdict of the judge was left out."
+    assert told["partial"] == "1 row with a partial verdict or gold was left out."

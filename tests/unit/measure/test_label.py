@@ -128,3 +128,15 @@ def test_some_labels_of_other_rows_are_counted():
     report = wai.label(ROWS, [*records(), {"key": "gone", "label": 1}]).report
     assert report.n_unmatched == 1
     assert "note unmatched: 1 label belongs to no row here." in str(report)
+
+
+def test_labels_in_a_frame():
+    import pandas as pd
+
+    rows = [{"task_id": i, "final_text": str(i)} for i in range(4)]
+    wide = pd.DataFrame({"ann": [1, 0, None, 1], "bob": [1, 0, 1, 0]})
+    found = wai.label(rows, wide)
+    assert [row.get("gold_reward") for row in found] == [1, 0, 1, None]
+    assert found.report.annotators == {"ann": 3, "bob": 4}
+    records = pd.DataFrame({"task_id": [3, 1], "label": ["pass", "fail"]})
+    assert [row.get("gold_reward") for row in wai.label(rows, records)] == [None, 0, None, 1]

@@ -159,3 +159,16 @@ def test_labels_of_what_the_judge_passed_are_no_sample():
         assert not any(note.code == "not_random" for note in notes)
         fair = [{**row, "gold_reward": row["true"]} if i < 60 else row for i, row in enumerate(judged(seed=seed))]
         assert not any(note.code == "not_random" for note in wai.judge_trust(fair).notes)
+
+
+def test_rows_added_because_of_outcomes_are_not_drawn():
+    rows = judged(40)
+    added = [{**row, "final_text": f"more {i}", "allocation": {"phase": "fill"}} for i, row in enumerate(rows[:10])]
+    picked = wai.sample_for_labels([*added, *rows], 50)
+    assert len(picked) == 40
+    assert not [row for row in picked if "allocation" in row]
+    assert "10 rows that were added because of earlier outcomes could not be drawn." in str(picked.report).replace(
+        "\n  ", " "
+    )
+    labelled = wai.label([*added, *rows], [{**row, "label": row["true"]} for row in picked])
+    assert "rest_missing" not in [note.code for note in wai.judge_trust(labelled).notes]
