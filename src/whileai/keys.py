@@ -12,6 +12,8 @@ from typing import Any, TypeGuard
 
 GOLD_NAMES = ("reference", "answer", "target", "solution", "label", "expected")
 SIDE_BLOCKS = ("info", "metadata")
+#: What one verdict writes on a row, in that order.
+VERDICT_KEYS = ("reward", "label_source", "judge_name", "judge_status", "reason", "judge_meta", "failure_class")
 #: The true verdict of a row; who gave it (``human``, ``program``, ``model``); what each said; how the row was picked.
 GOLD_REWARD, GOLD_KIND, GOLD_LABELS, LABEL_SAMPLING = "gold_reward", "gold_kind", "gold_labels", "label_sampling"
 CUT_OFF_REASONS = frozenset({"length", "max_tokens", "max_output_tokens", "token_limit", "model_length", "truncated"})

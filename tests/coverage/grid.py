@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from whileai.stats import intervals, moments, noise, passk, power, signflip
+from whileai.stats import intervals, noise, passk, power, signflip
 from whileai.stats.quantiles import t_quantile
 
 Counts = NDArray[np.int64]
@@ -228,7 +228,7 @@ def rate_spread(shape: str, n: int, k: int, samples: int, seed: int) -> float:
     rng = np.random.default_rng([seed, n, k])
     true = float(SHAPES[shape](np.random.default_rng(0), 4_000_000).var())
     found = [
-        moments.pass_rate_variance(np.full(n, k), rng.binomial(k, SHAPES[shape](rng, n))) or 0.0 for _ in range(samples)
+        power.pass_rate_variance(np.full(n, k), rng.binomial(k, SHAPES[shape](rng, n))) or 0.0 for _ in range(samples)
     ]
     return (float(np.mean(found)) - true) / (float(np.std(found)) / math.sqrt(samples))
 

@@ -11,9 +11,9 @@ from whileai import keys
 from whileai.errors import sentence
 from whileai.scoring import shapes
 from whileai.scoring.judging import check_clock, judge_rows
+from whileai.simulations._wire import SCHEMA_VERSION
 from whileai.verify.adapt import ACCEPTED, Judge, as_judge
 
-SCHEMA_VERSION = "1"
 CALL = shapes.CALL
 
 

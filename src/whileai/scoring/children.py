@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from whileai.verify.adapt import Judge
-from whileai.verify.base import time_limit
+from whileai.verify.base import copied, time_limit
 from whileai.verify.verdict import Verdict, not_scored, raised
 
 #: Children for a judge of the caller's, which most often waits for a model: more than cores, few enough to fork.
@@ -272,15 +272,6 @@ def _line(place: int, verdict: Verdict) -> bytes:
     """A verdict as one line."""
     fields = (verdict.reward, verdict.status, verdict.reason, verdict.markers, verdict.failure_class, verdict.meta)
     return (json.dumps((place, *fields), default=str) + "\n").encode()
-
-
-def copied(value: Any) -> Any:
-    """A deep copy of a row's plain data; what is neither a dict nor a list is shared."""
-    if isinstance(value, dict):
-        return {key: copied(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [copied(item) for item in value]
-    return value
 
 
 def in_threads(

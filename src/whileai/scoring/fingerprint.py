@@ -12,7 +12,6 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from whileai import keys
-from whileai.scoring.judging import VERDICT_KEYS
 from whileai.verify.adapt import FunctionJudge, Judge
 from whileai.verify.base import FunctionVerifier, Verifier
 
@@ -20,7 +19,7 @@ from whileai.verify.base import FunctionVerifier, Verifier
 Seen = set[int]
 PLAIN = (bool, int, float, str, bytes, type(None))
 #: What is counted or measured on a row beside its content; a change of it makes no other row.
-BESIDE = frozenset({*VERDICT_KEYS, "markers", "rollout_index", "schema_version"})
+BESIDE = frozenset({*keys.VERDICT_KEYS, "markers", "rollout_index", "schema_version"})
 #: Verifiers of ours that read more of a row than its completion and its gold.
 READ_MORE = ("CodeExec",)
 

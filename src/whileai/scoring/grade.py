@@ -9,7 +9,7 @@ from typing import Any
 from whileai import keys, params
 from whileai.errors import RowError
 from whileai.readers.containers import as_list
-from whileai.scoring.judging import VERDICT_KEYS, Land, check_clock, land_verdicts, put, shown
+from whileai.scoring.judging import Land, check_clock, land_verdicts, put, shown
 from whileai.scoring.ledger import Ledger, check_path
 from whileai.verify.adapt import as_judge
 
@@ -89,7 +89,7 @@ def grade(
         markers = row.get("markers")
         if not isinstance(markers, dict) and not keys.is_missing(markers) and not isinstance(markers, Mapping):
             raise RowError.of(CALL, "data", index, "markers", "a mapping of names to numbers", markers)
-    graded = [{key: value for key, value in row.items() if key not in VERDICT_KEYS} for row in rows]
+    graded = [{key: value for key, value in row.items() if key not in keys.VERDICT_KEYS} for row in rows]
     if path is None:
         with shown(land(scorer, rows, timeout=timeout, workers=workers), len(rows)) as landing:
             for place, verdict in landing:

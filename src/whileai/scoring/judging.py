@@ -13,9 +13,6 @@ from whileai.verify.adapt import Judge
 from whileai.verify.base import Verifier
 from whileai.verify.verdict import Verdict
 
-#: What an earlier verdict may have left on a row.
-VERDICT_KEYS = ("reward", "label_source", "judge_name", "judge_status", "reason", "judge_meta", "failure_class")
-
 
 class Land(Protocol):
     """A way to the verdicts on rows: in this process and its children, or on an engine."""

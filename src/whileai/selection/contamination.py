@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from whileai.result import Block, Headline, Line, Note, Result, Table
+from whileai.result import Block, Headline, Line, Note, Reported, Result, Table
 from whileai.result import digits as d
 from whileai.selection.checker import RULES
 from whileai.selection.words import shortened
@@ -121,7 +121,7 @@ class DecontaminateReport(Result):
         return [*blocks, *self.notes]
 
 
-class Decontaminated(list[dict[str, Any]]):
+class Decontaminated(Reported[DecontaminateReport]):
     """The rows that stay, in order, the same dicts.
 
     Attributes
@@ -141,13 +141,6 @@ class Decontaminated(list[dict[str, Any]]):
         hits: list[Hit],
         report: DecontaminateReport,
     ) -> None:
-        super().__init__(kept)
+        super().__init__(kept, report)
         self.dropped = dropped
         self.hits = hits
-        self.report = report
-
-    def __str__(self) -> str:
-        return str(self.report)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (list(self), self.dropped, self.hits, self.report)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from whileai import keys
+from whileai.scoring.replies import prompt_text
 from whileai.selection.policy import policy_of
 from whileai.simulations import validate
 from whileai.table.from_rows import TableBuilder
@@ -172,16 +173,7 @@ def repeated_replies(rows: Sequence[Mapping[str, Any]]) -> int:
 
 def prompts_of(rows: Sequence[Mapping[str, Any]], groups: Groups) -> list[str]:
     """One prompt a task, empty where it has none."""
-    found = []
-    for places in groups.places:
-        row = rows[places[0]]
-        prompt = row.get("prompt")
-        messages = row.get("messages")
-        text = (
-            prompt if isinstance(prompt, str) else keys.last_user_text(messages) if keys.is_messages(messages) else ""
-        )
-        found.append(text)
-    return found
+    return [prompt_text(rows[places[0]]) for places in groups.places]
 
 
 def judges(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:

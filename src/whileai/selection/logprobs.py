@@ -12,6 +12,7 @@ from typing import Any
 from whileai import keys, params
 from whileai.errors import ParamError
 from whileai.readers.containers import as_list
+from whileai.simulations.behaviour import finite
 
 #: Why a row has no part in the divergence, in words.
 LEFT_OUT = {
@@ -50,14 +51,14 @@ def both_sides(rows: Sequence[Mapping[str, Any]], ref: Any, call: str) -> list[B
 def side_of(row: Mapping[str, Any]) -> Side | None:
     """The side of the policy that made a row: from ``token_logprobs``, ``logprob`` and ``n_tokens``, or its steps."""
     tokens = _numbers(row.get("token_logprobs"))
-    total, size = _number(row.get("logprob")), _count(row.get("n_tokens"))
+    total, size = finite(row.get("logprob")), _count(row.get("n_tokens"))
     if tokens is not None and (size is None or size == len(tokens)):
         return Side(math.fsum(tokens), len(tokens), tokens)
     if total is not None:
         return Side(total, size)
     steps = row.get("steps")
     if keys.is_messages(steps):
-        parts = [(_number(step.get("logprob")), _count(step.get("n_tokens"))) for step in steps]
+        parts = [(finite(step.get("logprob")), _count(step.get("n_tokens"))) for step in steps]
         known = [(part, n) for part, n in parts if part is not None and n is not None]
         if known:
             return Side(math.fsum(part for part, _ in known), sum(n for _, n in known))
@@ -84,7 +85,7 @@ def _at_key(row: Mapping[str, Any], key: str) -> Side | str:
     tokens = _numbers(value)
     if tokens is not None:
         return Side(math.fsum(tokens), len(tokens), tokens)
-    total = _number(value)
+    total = finite(value)
     return "no_reference" if total is None else Side(total, None)
 
 
@@ -119,16 +120,8 @@ def _both(student: Side | None, reference: Side | str) -> Both | str:
     return Both(student.total - reference.total, size, tokens)
 
 
-def _number(value: Any) -> float | None:
-    """A finite number as a float, ``None`` for anything else."""
-    if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
-        value = value.item()
-    real = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return float(value) if real and math.isfinite(value) else None
-
-
 def _count(value: Any) -> int | None:
-    number = _number(value)
+    number = finite(value)
     return int(number) if number is not None and number >= 0 and number.is_integer() else None
 
 
@@ -138,5 +131,5 @@ def _numbers(value: Any) -> tuple[float, ...] | None:
         value = value.tolist()
     if not isinstance(value, (list, tuple)) or not value:
         return None
-    read = [_number(item) for item in value]
+    read = [finite(item) for item in value]
     return None if None in read else tuple(item for item in read if item is not None)

@@ -50,12 +50,14 @@ def near_copies(texts: Sequence[str], threshold: float = 0.8) -> list[int]:
 def _joined(keys: Sequence[str], threshold: float) -> list[int]:
     """A number for each distinct text, equal where a chain of near pairs joins two."""
     import numpy as np
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
 
     shingles = grams(batch_of(keys, Vocabulary()), SHINGLE)
     bounds = np.searchsorted(shingles.owner, np.arange(len(keys) + 1))
     filled = np.flatnonzero(np.diff(bounds) > 0)
     sets = {text: shingles.hashes[bounds[text] : bounds[text + 1]] for text in filled.tolist()}
-    root = list(range(len(keys)))
+    near: list[tuple[int, int]] = []
     tried: set[tuple[int, int]] = set()
     for least in _least(shingles.hashes, bounds[filled]):
         buckets: dict[int, list[int]] = {}
@@ -65,20 +67,14 @@ def _joined(keys: Sequence[str], threshold: float) -> list[int]:
                 if (text, other) in tried:
                     continue
                 tried.add((text, other))
-                near = _share(sets[text], sets[other]) >= threshold
-                if near and not swapped(keys[text].split(), keys[other].split()):
-                    root[_top(root, text)] = _top(root, other)
+                alike = _share(sets[text], sets[other]) >= threshold
+                if alike and not swapped(keys[text].split(), keys[other].split()):
+                    near.append((text, other))
             if len(others) < COMPARED:
                 others.append(text)
-    return [_top(root, text) for text in range(len(keys))]
-
-
-def _top(root: list[int], text: int) -> int:
-    """What a text is joined to in the end."""
-    while root[text] != text:
-        root[text] = root[root[text]]
-        text = root[text]
-    return text
+    ends = tuple(np.array(near, dtype=np.int64).reshape(-1, 2).T)
+    graph = csr_array((np.ones(len(near)), ends), shape=(len(keys), len(keys)))
+    return list(map(int, connected_components(graph, directed=False)[1]))
 
 
 def _least(hashes: NDArray[np.uint64], starts: NDArray[np.int64]) -> list[NDArray[np.uint64]]:

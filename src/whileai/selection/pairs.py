@@ -10,7 +10,7 @@ from whileai import params
 from whileai.export.pairs import Pair, pick_pairs, sign_p
 from whileai.export.reading import Source
 from whileai.readers.containers import as_list
-from whileai.result import Block, Headline, Line, Note, Result
+from whileai.result import Block, Headline, Line, Note, Reported, Result
 from whileai.result.digits import count, p_text
 
 CALL = "preference_pairs"
@@ -67,12 +67,12 @@ class PairReport(Result):
             items = " | ".join(f"{name} {count(n, 'row')}" for name, n in self.skipped.items())
             blocks.append(Line(f"skipped: {items}"))
         if self.longer_chosen is not None:
-            share = f"{self.longer_chosen:.0%} of the pairs of two lengths"
+            share = f"{self.longer_chosen:.2f} of the pairs of two lengths"
             blocks.append(Line(f"the chosen one is the longer in {share} (sign test p{p_text(self.longer_p)})"))
         return [*blocks, *self.notes]
 
 
-class Pairs(list[dict[str, Any]]):
+class Pairs(Reported[PairReport]):
     """Preference pairs: a list that `wai.write` takes as ``trl-preference`` or ``openai-dpo``.
 
     Attributes
@@ -80,17 +80,6 @@ class Pairs(list[dict[str, Any]]):
     report : PairReport
         How many there are, which tasks have none and why, and whether the chosen ones are longer.
     """
-
-    def __init__(self, pairs: list[dict[str, Any]], report: PairReport) -> None:
-        super().__init__(pairs)
-        self.report = report
-
-    def __str__(self) -> str:
-        """The report."""
-        return str(self.report)
-
-    def _repr_html_(self) -> str:
-        return self.report._repr_html_()
 
 
 def preference_pairs(rows: Any, *, per_task: int = 1, min_margin: float = 1.0) -> Pairs:

@@ -122,10 +122,8 @@ class SftReport(Result):
 
     def _why_empty(self) -> tuple[Note, ...]:
         """Why nothing is left, where nothing is."""
-        if self.n_kept:
-            return ()
-        if not self.n_rows:
-            return (Note("no_rows", "there are no rows to select from."),)
+        if self.n_kept or not self.n_rows:
+            return () if self.n_rows else (Note("no_rows", "there are no rows to select from."),)
         return (Note("nothing_kept", "no completion passes.", "Sample more completions, or judge the rows."),)
 
     def _blocks(self) -> list[Block]:

@@ -8,6 +8,7 @@ from typing import Any
 from whileai import params
 from whileai.errors import ParamError
 from whileai.readers.containers import as_list
+from whileai.result import Reported
 from whileai.selection.gates import read_gates
 from whileai.selection.reports import RlReport, SftReport
 from whileai.selection.rl import keep_groups
@@ -16,7 +17,7 @@ from whileai.selection.sft import keep_best
 MODES = ("rl", "sft")
 
 
-class Selection(list[dict[str, Any]]):
+class Selection(Reported[RlReport | SftReport]):
     """The rows that stay: a list that goes into every other call.
 
     Attributes
@@ -28,16 +29,8 @@ class Selection(list[dict[str, Any]]):
     """
 
     def __init__(self, kept: list[dict[str, Any]], dropped: list[dict[str, Any]], report: RlReport | SftReport) -> None:
-        super().__init__(kept)
+        super().__init__(kept, report)
         self.dropped = dropped
-        self.report = report
-
-    def __str__(self) -> str:
-        """The report: what was kept, and what each gate took."""
-        return str(self.report)
-
-    def _repr_html_(self) -> str:
-        return self.report._repr_html_()
 
 
 def select(

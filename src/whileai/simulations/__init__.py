@@ -8,41 +8,15 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-_NAMES = (
-    "Calibration",
-    "Dataset",
-    "FaultEvent",
-    "Judgment",
-    "Lineage",
-    "Marker",
-    "Message",
-    "PolicyRef",
-    "Privileged",
-    "Rollout",
-    "SCHEMA_VERSION",
-    "ScorerRef",
-    "Step",
-    "Task",
-    "World",
-    "calibration_of",
-    "conversation",
-    "from_row",
-    "row_schema",
-    "to_row",
-    "validate",
-)
-
-__all__ = [*_NAMES, "schema"]  # noqa: PLE0604  (the names are strings, two lines up)
-
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    schema = importlib.import_module("whileai.simulations.schema")
+    if name == "__all__":
+        return [*schema.__all__, "schema"]
+    if name not in schema.__all__:
         raise AttributeError(f"module 'whileai.simulations' has no attribute {name!r}")
-    module = importlib.import_module("whileai.simulations.schema")
-    value = module if name == "schema" else getattr(module, name)
-    globals()[name] = value
-    return value
+    return getattr(schema, name)
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted(__getattr__("__all__"))

@@ -6,11 +6,12 @@ import dataclasses
 from collections import Counter
 from typing import Any
 
+from whileai.keys import VERDICT_KEYS
 from whileai.simulations._conversation import read_messages
 from whileai.simulations._parts import FaultEvent, Lineage, Message, PolicyRef, Privileged, Step, World
 from whileai.simulations._shapes import is_stamped, to_v1
 from whileai.simulations._types import Judgment, Marker, Rollout, Task
-from whileai.simulations._verdicts import VERDICT_KEYS, has_verdict, read_entries, read_judgment, read_markers
+from whileai.simulations._verdicts import has_verdict, read_entries, read_judgment, read_markers
 from whileai.simulations._wire import ALWAYS, all_dicts, copied, read_part, rollout_id_of, task_id_of
 
 #: The keys that have a typed home, and what must stand there to get into it.

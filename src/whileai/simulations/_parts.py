@@ -1,14 +1,14 @@
 """The parts of which a task, a rollout and a judgment are made.
 
-A part that stands in a row as a dict of its own lists the keys it knows in ``WIRE``, with the types it takes. Whatever
-a field cannot hold stays in the part's ``extra`` and is written back from there: a key it does not know, a value of
+A part that stands in a row as a dict of its own has the keys that its fields name, in their order. Whatever a field
+cannot hold stays in the part's ``extra`` and is written back from there: a key it does not know, a value of
 another type, a key that is there and ``None``. A field that has been set wins over an ``extra`` of the same name.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +26,6 @@ class Message:
     extra : dict
         Every other key of the message.
     """
-
-    WIRE: ClassVar[dict[str, Any]] = {
-        "role": str,
-        "content": object,
-        "tool_calls": list,
-        "tool_call_id": str,
-        "name": str,
-    }
 
     role: str = ""
     content: Any = None
@@ -66,20 +58,6 @@ class Step:
     extra : dict
         Every other key of the step.
     """
-
-    WIRE: ClassVar[dict[str, Any]] = {
-        "user": str,
-        "text": str,
-        "tool": str,
-        "arguments": object,
-        "result": object,
-        "id": str,
-        "turn": int,
-        "ts": object,
-        "latency_ms": (int, float),
-        "logprob": (int, float),
-        "n_tokens": int,
-    }
 
     user: str | None = None
     text: str | None = None
@@ -115,14 +93,6 @@ class FaultEvent:
     extra : dict
         Every other key of the event.
     """
-
-    WIRE: ClassVar[dict[str, Any]] = {
-        "tool": str,
-        "mode": str,
-        "rate": (int, float),
-        "injected": bool,
-        "call": int,
-    }
 
     tool: str = ""
     mode: str = ""
@@ -168,13 +138,6 @@ class Privileged:
         Every other key of the block.
     """
 
-    WIRE: ClassVar[dict[str, Any]] = {
-        "reference": object,
-        "principle": object,
-        "hidden_state": object,
-        "rubric": object,
-    }
-
     reference: Any = None
     principle: Any = None
     hidden_state: Any = None
@@ -198,8 +161,6 @@ class Lineage:
     extra : dict
         Every other key of the block.
     """
-
-    WIRE: ClassVar[dict[str, Any]] = {"parent_task_id": str, "transform": str, "seed": int}
 
     parent_task_id: str | None = None
     transform: str | None = None

@@ -14,17 +14,6 @@ from whileai.simulations._parts import ScorerRef
 from whileai.simulations._types import STATUSES, Judgment, Marker, Status, is_marker_value
 from whileai.simulations._wire import copied, is_reward, same
 
-#: The keys of one verdict, in the order they are written.
-VERDICT_KEYS = (
-    "reward",
-    "label_source",
-    "judge_name",
-    "judge_status",
-    "reason",
-    "judge_meta",
-    "failure_class",
-)
-
 
 def implied_status(reward: Any) -> Status:
     """The status of a verdict that states none."""
@@ -129,7 +118,7 @@ def write_entry(judgment: Judgment) -> dict[str, Any]:
     """A further judgment as an entry of ``judgments``; reward and status are always there."""
     row = write_judgment(judgment)
     row = {"reward": judgment.reward, "judge_status": judgment.status, **row}
-    return {key: row[key] for key in VERDICT_KEYS if key in row}
+    return {key: row[key] for key in keys.VERDICT_KEYS if key in row}
 
 
 def read_entries(entries: Any, rollout_id: str) -> tuple[list[Judgment], Any]:

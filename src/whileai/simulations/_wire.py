@@ -22,6 +22,10 @@ Part = TypeVar("Part")
 Fields = dict[str, tuple[Any, Any]]
 
 _fields: dict[Any, Fields] = {}
+#: What the value of a field may be, by its annotation; a float may be written as a whole number.
+_KINDS = {"str": str, "int": int, "bool": bool, "list[Any]": list, "float": (int, float), "Any": object}
+#: Fields of parts that are no keys of their dicts.
+_BESIDE = ("extra", "planned", "raw")
 
 
 def copied(value: Any) -> Any:
@@ -128,8 +132,9 @@ def fields_of(part: Any) -> Fields:
     """The wire fields of a part class: name -> (accepted types, default)."""
     fields = _fields.get(part)
     if fields is None:
-        defaults = {field.name: field.default for field in dataclasses.fields(part)}
-        fields = _fields[part] = {name: (kind, defaults[name]) for name, kind in part.WIRE.items()}
+        own = [field for field in dataclasses.fields(part) if field.name not in _BESIDE]
+        fields = {field.name: (_KINDS[str(field.type).removesuffix(" | None")], field.default) for field in own}
+        _fields[part] = fields
     return fields
 
 

@@ -46,16 +46,18 @@ def behaviour_of(row: Mapping[str, Any]) -> dict[str, float]:
     ledger = row.get("ledger")
     if isinstance(ledger, (list, tuple)):
         measures["faults"] = float(len(ledger))
-    logprob, n_tokens = _number(row.get("logprob")), _number(row.get("n_tokens"))
+    logprob, n_tokens = finite(row.get("logprob")), finite(row.get("n_tokens"))
     if logprob is not None and n_tokens is not None and n_tokens > 0:
         measures["mean_logprob"] = logprob / n_tokens
     return measures
 
 
-def _number(value: Any) -> float | None:
-    """A finite number as a float, ``None`` for anything else."""
-    finite = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    return float(value) if finite else None
+def finite(value: Any) -> float | None:
+    """A finite number, numpy's too, as a float; ``None`` for anything else."""
+    if hasattr(value, "dtype") and getattr(value, "shape", None) == ():
+        value = value.item()
+    real = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return float(value) if real and math.isfinite(value) else None
 
 
 def _tools_and_turns(row: Mapping[str, Any]) -> tuple[list[str], int | None]:

@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike, NDArray
 from whileai.stats import exact, intervals, signflip
 from whileai.stats.arrays import floats
 from whileai.stats.intervals import TIE, Interval
-from whileai.stats.quantiles import beta_quantile, t_quantile
+from whileai.stats.quantiles import t_quantile
 
 
 @dataclass(frozen=True)
@@ -100,16 +100,6 @@ def spread_of(x: ArrayLike, clusters: ArrayLike) -> Spread:
     return Spread(n, n_clusters, size, mean, variance, shares, means)
 
 
-def standard_error(x: ArrayLike, clusters: ArrayLike) -> float | None:
-    """The clustered standard error of the mean over tasks; ``None`` with fewer than two clusters.
-
-    The delete-one-cluster jackknife; for clusters of one size exactly Miller's (2024, section 2.2) times
-    ``sqrt(C / (C - 1))``, which is what a regression on a constant gives with its default correction.
-    """
-    spread = spread_of(x, clusters)
-    return math.sqrt(spread.variance) if spread.n_clusters > 1 else None
-
-
 def mean_interval(x: ArrayLike, clusters: ArrayLike, level: float = 0.95) -> Interval:
     """`whileai.stats.intervals.mean_interval` for tasks in clusters.
 
@@ -137,8 +127,7 @@ def mean_interval(x: ArrayLike, clusters: ArrayLike, level: float = 0.95) -> Int
     spread = spread_of(scores, clusters)
     if spread.n_clusters == spread.n:
         return alone
-    tail = (1.0 - level) / 2
-    low, high = _lower_end(spread.mean, spread, tail), 1.0 - _lower_end(1.0 - spread.mean, spread, tail)
+    low, high = intervals.moments_interval(spread.mean, spread.square, spread.size, level)
     return min(low, alone[0]), max(high, alone[1])
 
 
@@ -235,18 +224,6 @@ def cluster_sums(d: ArrayLike, clusters: ArrayLike, scale: int | None = None) ->
             near = np.abs(sums * scale - steps) <= 1e-9 * np.maximum(1.0, np.abs(steps))
             sums = np.where(near, steps / scale, sums)
     return sums
-
-
-def _lower_end(mean: float, spread: Spread, tail: float) -> float:
-    """As `whileai.stats.intervals._lower_end`, with one more cluster at 0."""
-    size = spread.size
-    centre = size * mean / (size + 1)
-    if centre <= 0.0:
-        return 0.0
-    variance = (size * (spread.square + mean * mean) / (size + 1) - centre * centre) / (size + 2)
-    pieces = centre * (1.0 - centre) / variance - 1.0
-    # the jackknife may see more spread than a mean in [0, 1] can have: then nothing is known of the lower end
-    return beta_quantile(tail, centre * pieces, (1.0 - centre) * pieces) if pieces > 1e-9 else 0.0
 
 
 def _pseudo_clusters(spread: Spread, level: float) -> tuple[float, float]:

@@ -58,34 +58,23 @@ def mean_interval(x: ArrayLike, level: float = 0.95, weights: ArrayLike | None =
     return min(low, mean), max(high, mean)
 
 
-def t_interval(x: ArrayLike, level: float = 0.95, weights: ArrayLike | None = None) -> Interval | None:
-    """Student's t interval of the mean over tasks of a number on any scale.
+def moments_interval(mean: float, square: float, size: float, level: float = 0.95) -> Interval:
+    """`mean_interval` from a mean in [0, 1], the mean square around it and an effective number of units.
 
-    Parameters
-    ----------
-    x : float array, shape (tasks,)
-        One finite number per task.
-    level, weights
-        As in `mean_interval`.
-
-    Returns
-    -------
-    (float, float) or None
-        ``None`` with fewer than two tasks, or where all numbers are equal up to rounding and the spread is unknown.
+    Also what it would be at another number of units, were mean and spread to stay.
     """
-    values, counts, n = counted(x, weights)
-    if n < 2:
-        return None
-    low, high = float(values.min()), float(values.max())
-    if high / 2 - low / 2 <= 2 * np.finfo(float).eps * max(abs(low), abs(high)):
-        return None
-    exponent = math.frexp(max(abs(low), abs(high)))[1] + 1
-    centre = math.ldexp(low, -exponent) / 2 + math.ldexp(high, -exponent) / 2
-    shifted = np.ldexp(values, -exponent) - centre  # squares of the raw values would overflow, or drown the spread
-    mean = exact.mean(shifted, counts)
-    spread = exact.total((shifted - mean) ** 2, counts) / (n - 1)
-    half = t_quantile((1.0 + level) / 2, n - 1) * math.sqrt(spread / n)
-    return math.ldexp(centre + (mean - half), exponent), math.ldexp(centre + (mean + half), exponent)
+
+    def lower(mean: float) -> float:
+        """What would be said if one more unit had scored 0, by a beta of the same two moments."""
+        centre = size * mean / (size + 1)
+        if centre <= TIE:
+            return 0.0
+        variance = (size * (square + mean * mean) / (size + 1) - centre * centre) / (size + 2)
+        pieces = centre * (1.0 - centre) / variance - 1.0
+        # an estimated spread may be larger than a mean in [0, 1] can have: then nothing is known of the end
+        return beta_quantile((1.0 - level) / 2, centre * pieces, (1.0 - centre) * pieces) if pieces > 1e-9 else 0.0
+
+    return max(0.0, min(lower(mean), mean)), min(1.0, max(1.0 - lower(1.0 - mean), mean))
 
 
 def paired_interval(d: ArrayLike, level: float = 0.95, weights: ArrayLike | None = None) -> Interval:

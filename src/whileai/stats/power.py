@@ -50,6 +50,35 @@ def task_std(base: float, effect: float, k: int, tau: float = 0.0, omega: float 
     return math.sqrt(omega * omega + (before_variance + after_variance) / k)
 
 
+def pass_rate_variance(n: ArrayLike, c: ArrayLike) -> float | None:
+    """The variance over tasks of the true pass rate (tau squared), from counts.
+
+    Parameters
+    ----------
+    n, c : int array, shape (tasks,)
+        Graded completions and passes per task. Tasks with fewer than two completions say nothing about their own spread
+        and are left out.
+
+    Returns
+    -------
+    float or None
+        At least 0; ``None`` with fewer than two usable tasks.
+
+    Notes
+    -----
+    Miller 2024 (arXiv:2411.00640), section 3: the variance of the tasks' rates less the mean of ``within / n``, with
+    the unbiased variance ``c (n - c) / (n (n - 1))`` inside a task. A difference below 0 is chance and is given as 0.
+    """
+    rows, passes = floats(n), floats(c)
+    use = rows >= 2
+    rows, passes = rows[use], passes[use]
+    if rows.size < 2:
+        return None
+    rates, within = passes / rows, passes * (rows - passes) / (rows * (rows - 1))
+    of_rates = exact.total((rates - exact.mean(rates)) ** 2) / (rates.size - 1)
+    return max(of_rates - exact.mean(within / rows), 0.0)
+
+
 def concentrated_std(base: float, effect: float, k: int, tau: float = 0.0) -> float:
     """The standard deviation of the paired difference when few tasks carry the whole gain.
 

@@ -145,3 +145,10 @@ def golds(reference: Any) -> list[Any]:
     if isinstance(reference, (list, tuple)):
         return list(reference)
     return [reference]
+
+
+def copied(value: Any) -> Any:
+    """A copy of a row's dicts and lists, so that what one judge changes is not another's row; all else is shared."""
+    if isinstance(value, Mapping):
+        return {key: copied(item) for key, item in value.items()}
+    return [copied(item) for item in value] if isinstance(value, list) else value

@@ -9,6 +9,7 @@ import queue
 import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any, ClassVar
 
 from whileai import keys, params
@@ -101,9 +102,6 @@ class CodeExec(Verifier):
 
     def check(self, candidate: str, reference: Any, row: Mapping[str, Any]) -> Verdict:
         """The verdict on a reply."""
-        return self._judge(candidate, reference, row, None)
-
-    def _judge(self, candidate: str, reference: Any, row: Mapping[str, Any], running: _Running | None) -> Verdict:
         tests = read_tests(reference if self.tests is None else self.tests)
         if tests is None:
             return not_scored("error", f"the gold is no tests: it is of type {type(reference).__name__}")
@@ -125,7 +123,7 @@ class CodeExec(Verifier):
             wall=wall,
             memory_mb=self.memory_mb,
         )
-        return _verdict(_run(job, level, clock, running), level)
+        return _verdict(_run(job, level, clock), level)
 
     def score_all(
         self, rows: Sequence[Mapping[str, Any]], *, timeout: float, workers: int | None
@@ -138,6 +136,7 @@ class CodeExec(Verifier):
             places.put(place)
 
         def work() -> None:
+            _running.set(running)  # in the thread's own context
             while not running.over:
                 try:
                     place = places.get_nowait()
@@ -145,7 +144,7 @@ class CodeExec(Verifier):
                     return
                 try:
                     with time_limit(timeout):
-                        verdict = _Bound(self, running).score(rows[place])
+                        verdict = self.score(rows[place])
                 except BaseException as error:  # noqa: BLE001 - every place gets a verdict, or the caller waits for ever
                     verdict = raised(error)
                 landed.put((place, verdict))
@@ -188,46 +187,36 @@ class _Running:
                     continue
 
 
-class _Bound(Verifier):
-    """A `CodeExec` that tells a `_Running` of its sandboxes."""
-
-    def __init__(self, judge: CodeExec, running: _Running) -> None:
-        super().__init__(judge.field, judge.name)
-        self.needs_reference = judge.needs_reference  # type: ignore[misc]  # as the one it stands for
-        self._judge, self._running = judge, running
-
-    def check(self, candidate: str, reference: Any, row: Mapping[str, Any]) -> Verdict:
-        return self._judge._judge(candidate, reference, row, self._running)
+_running: ContextVar[_Running | None] = ContextVar("running", default=None)
 
 
-def _run(job: cell.Job, level: levels.Level, clock: float, running: _Running | None) -> Any:
+def _run(job: cell.Job, level: levels.Level, clock: float) -> Any:
     """The report on a job; a candidate that ran out of clock, not of processor time, gets a second try alone."""
     with _lane.shared():
-        report = _once(job, level, running)
+        report = _once(job, level)
     left = clock - job.wall
     if report["status"] == "timeout" and not report.get("spent") and left > min(1.0, job.wall):
         again = {name: getattr(job, name) for name in job.__slots__} | {"wall": min(job.wall, left)}
         with _lane.alone():
-            return _once(cell.Job(**again), level, running)
+            return _once(cell.Job(**again), level)
     return report
 
 
-def _once(job: cell.Job, level: levels.Level, running: _Running | None) -> Any:
+def _once(job: cell.Job, level: levels.Level) -> Any:
+    running = _running.get() or _Running()
     process: list[int] = []
 
     def started(number: int) -> None:
         process.append(number)
-        if running is not None:
-            running.started(number)
+        running.started(number)
 
     try:
         return level.run(job, started)
     except cell.SandboxError as error:
         return {"status": "error", "reward": None, "reason": str(error)}
     finally:
-        if running is not None:
-            for number in process:
-                running.ended(number)
+        for number in process:
+            running.ended(number)
 
 
 def _verdict(report: Mapping[str, Any], level: levels.Level) -> Verdict:

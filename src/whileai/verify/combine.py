@@ -11,7 +11,7 @@ from typing import Any as Anything
 
 from whileai.errors import ParamError
 from whileai.verify.adapt import Judge, as_judge
-from whileai.verify.base import Verifier
+from whileai.verify.base import Verifier, copied
 from whileai.verify.verdict import Verdict, as_reward
 
 
@@ -33,7 +33,7 @@ class _Combined(Verifier, ABC):
         """The verdict on a row, of the verdicts of the parts."""
         verdicts: list[Verdict] = []
         for part in self.parts:
-            verdicts.append(part.score(row if part.bounded else _copied(row)))
+            verdicts.append(part.score(row if part.bounded else copied(row)))
             if self._settled(verdicts[-1]):
                 break
         markers = {name: value for verdict in verdicts for name, value in verdict.markers.items()}
@@ -219,10 +219,3 @@ def _entry(part: Judge, verdict: Verdict) -> dict[str, Anything]:
     """What a combined verdict keeps of a part's."""
     entry: dict[str, Anything] = {"name": part.name, "reward": verdict.reward, "status": verdict.status}
     return {**entry, "meta": verdict.meta} if verdict.meta else entry
-
-
-def _copied(value: Anything) -> Anything:
-    """A copy of a row's dicts and lists, so that one judge's changes are not another's row."""
-    if isinstance(value, Mapping):
-        return {key: _copied(item) for key, item in value.items()}
-    return [_copied(item) for item in value] if isinstance(value, list) else value

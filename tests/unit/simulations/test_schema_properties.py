@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from whileai.simulations import schema
+from whileai.simulations._wire import fields_of
 
 KNOWN = [
     *("task_id", "scenario_id", "prompt", "messages", "steps", "final_text", "rollout_index", "rollout_id"),
@@ -32,7 +33,7 @@ MESSAGES = st.lists(
 )
 STEPS = st.lists(
     st.dictionaries(
-        st.sampled_from([*schema.Step.WIRE, "mine"]),
+        st.sampled_from([*fields_of(schema.Step), "mine"]),
         TEXT | JSON,
         max_size=4,
     ),
@@ -56,7 +57,9 @@ TYPED = {
     "marker_evidence": st.dictionaries(st.sampled_from("ab"), JSON, max_size=2),
     "privileged": st.dictionaries(st.sampled_from(["reference", "principle", "rubric", "x"]), JSON, max_size=3),
     "lineage": st.dictionaries(st.sampled_from(["parent_task_id", "transform", "seed", "x"]), TEXT | JSON, max_size=3),
-    "ledger": st.lists(st.dictionaries(st.sampled_from([*schema.FaultEvent.WIRE, "planned"]), TEXT | JSON), max_size=2),
+    "ledger": st.lists(
+        st.dictionaries(st.sampled_from([*fields_of(schema.FaultEvent), "planned"]), TEXT | JSON), max_size=2
+    ),
     "faults": st.dictionaries(TEXT, TEXT | st.fixed_dictionaries({"mode": TEXT}), max_size=2),
     "usable": st.booleans(),
     "rollout_index": st.integers(0, 3),

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from whileai.stats import agreement
 
@@ -81,8 +82,33 @@ def test_a_useless_judge_costs_nothing_and_all_gold_is_gold():
     assert agreement.corrected_rate(gold[:1], coin[:1], coin) is None
 
 
-def test_correlation():
-    assert agreement.correlation(np.arange(3.0), np.arange(3.0)) is None
-    assert agreement.correlation(np.ones(9), np.arange(9.0)) is None
-    r, p = agreement.correlation(np.array([1.0, 2, 3, 4, 5]), np.array([2.0, 1, 4, 3, 5]))
-    assert (r, p) == (pytest.approx(0.8), pytest.approx(0.1040880386, abs=1e-9))  # scipy.stats.pearsonr
+def test_correlation_needs_spread():
+    alike = np.zeros(9)
+    assert agreement.correlation(np.arange(3.0), np.arange(3.0), np.zeros(3)) is None
+    assert agreement.correlation(np.ones(9), np.arange(9.0), alike) is None
+    assert agreement.correlation(np.arange(9.0), np.arange(9.0), np.arange(9.0)) is None  # no two of equal gold
+    r, p = agreement.correlation(np.array([1.0, 2, 3, 4, 5]), np.array([2.0, 1, 4, 3, 5]), np.zeros(5))
+    assert r == pytest.approx(0.8)
+    assert p == pytest.approx(2 * scipy.stats.t.sf(0.8 * 2, 3))
+
+
+def test_correlation_within_groups():
+    """The p is near the share of all shuffles within the groups that do as much."""
+    rng = np.random.default_rng(3)
+    gold = rng.integers(0, 2, 60).astype(float)
+    x = rng.normal(size=60) * (1 + gold) + 3 * gold
+    y = np.where(gold == 1, -1.0 * (rng.random(60) < 0.1), rng.random(60) < 0.3 + 0.3 * (x > 0)).astype(float)
+
+    def pooled(values):
+        return sum(np.cov(values[gold == g], y[gold == g])[0, 1] * ((gold == g).sum() - 1) for g in (0, 1))
+
+    r, p = agreement.correlation(x, y, gold)
+    squares = [sum(np.var(v[gold == g]) * (gold == g).sum() for g in (0, 1)) for v in (x, y)]
+    assert r == pytest.approx(pooled(x) / np.sqrt(squares[0] * squares[1]))
+    shuffled = []
+    for _ in range(2000):
+        other = x.copy()
+        for g in (0, 1):
+            other[gold == g] = rng.permutation(other[gold == g])
+        shuffled.append(abs(pooled(other)) >= abs(pooled(x)))
+    assert p == pytest.approx(np.mean(shuffled), abs=0.03)

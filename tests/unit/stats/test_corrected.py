@@ -37,14 +37,24 @@ def test_rogan_gladen_of_the_reference():
     share = np.mean(judge)
     assert rate == pytest.approx((share + 12 / 20 - 1) / (28 / 30 + 12 / 20 - 1))
     assert rate == pytest.approx(0.650625)
-    # the delta method written out for rows that are their own tasks
+    # the delta method written out for rows that are their own tasks, a hit and a miss more in each class
     better = 28 / 30 + 12 / 20 - 1
     n, yes, no = 500, 30, 20
-    variance = np.var(judge) / n + rate**2 * (28 / 30) * (2 / 30) / yes + (1 - rate) ** 2 * 0.6 * 0.4 / no
+    se, sp = 29 / (yes + 2), 13 / (no + 2)
+    variance = np.var(judge) / n + rate**2 * se * (1 - se) / (yes + 2) + (1 - rate) ** 2 * sp * (1 - sp) / (no + 2)
     half = 2.0095752 * math.sqrt(variance) / better
     assert (low, high) == (pytest.approx(rate - half, abs=1e-6), pytest.approx(rate + half, abs=1e-6))
     assert corrected.rogan_gladen(arm([1, 0, 1, 0], [1, 1, 0, 0])) is None  # no better than chance
     assert corrected.rogan_gladen(arm([1, 0, 1], [1, 1, None])) is None
+
+
+def test_rogan_gladen_of_a_judge_without_an_error_has_a_width():
+    tasks = np.arange(12) // 2
+    perfect = corrected.Labelled(*(np.tile([0.0, 1.0], 6),) * 2, tasks, tasks, np.ones(12))
+    rate, (low, high) = corrected.rogan_gladen(perfect)
+    assert rate == 0.5
+    assert low < 0.3
+    assert high > 0.7
 
 
 def test_a_weight_of_two_is_the_row_twice():

@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 from whileai.verify.algebra.functions import Evaluator
-from whileai.verify.algebra.points import mentions, points, symbols
 from whileai.verify.algebra.read import readings
 from whileai.verify.algebra.sets import describes_set, equal_sets, real_set
 from whileai.verify.algebra.shapes import (
@@ -19,10 +18,13 @@ from whileai.verify.algebra.shapes import (
     is_name,
     is_value,
     literal,
+    mentions,
     mirrored,
     named_value,
+    points,
     rounded,
     spread,
+    symbols,
     terminates,
     vector,
     worked_out,

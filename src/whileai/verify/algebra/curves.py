@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from whileai.verify.algebra.functions import Evaluator
-from whileai.verify.algebra.points import points, symbols
+from whileai.verify.algebra.shapes import points, symbols
 from whileai.verify.algebra.tokens import Node
 from whileai.verify.algebra.value import Undefined
 

@@ -23,7 +23,7 @@ class Evaluator(Arithmetic):
 
     def _call(self, node: Node) -> Any:
         name = node.text
-        if name == "det":
+        if name == "det" and node.args[0].kind == "matrix":
             return self.determinant(node.args[0])
         values = [self(part) for part in node.args]
         if any(isinstance(value, float) for value in values):

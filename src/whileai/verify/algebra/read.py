@@ -16,20 +16,9 @@ from whileai.verify.algebra.tokens import MAX_CHARACTERS, MAX_DEPTH, Node, Unrea
 #: Commands this grammar leaves to math-verify: integrals, sums, products, limits, derivatives, named operators.
 BEYOND = ("\\int", "\\sum", "\\prod", "\\lim", "\\partial", "\\begin{cases}", "\\operatorname", "\\frac{d", "\\nabla")
 _RELATIONS = {
-    "=": "=",
-    "==": "=",
-    "<": "<",
-    ">": ">",
-    "<=": "<=",
-    ">=": ">=",
-    "!=": "!=",
-    "<>": "!=",
-    "le": "<=",
-    "ge": ">=",
-    "ne": "!=",
-    "in": "in",
-    "approx": "~",
-}
+    "=": "=", "==": "=", "<": "<", ">": ">", "<=": "<=", "le": "<=", ">=": ">=", "ge": ">=", "!=": "!=", "<>": "!=",
+    "ne": "!=", "in": "in", "approx": "~",
+}  # fmt: skip
 _STOPS = words(
     "le ge ne in approx equiv pmod bmod mod cup cap setminus notin rangle rfloor rceil cdot times div pm mp end right"
 )

@@ -9,7 +9,7 @@ from functools import cmp_to_key
 from typing import Any, NamedTuple
 
 from whileai.verify.algebra.functions import Evaluator
-from whileai.verify.algebra.points import symbols
+from whileai.verify.algebra.shapes import symbols
 from whileai.verify.algebra.tokens import Node
 from whileai.verify.algebra.value import Undefined, is_real, same
 

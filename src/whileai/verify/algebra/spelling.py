@@ -9,89 +9,32 @@ from functools import lru_cache
 from whileai.verify.algebra.prose import is_prose
 
 _ASCII = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+#: A command: the signs that mean it.
+_SIGNS = {
+    "times": "×", "cdot": "⋅·∙", "div": "÷", "pm": "±", "mp": "∓", "infty": "∞", "le": "≤⩽", "ge": "≥⩾", "ne": "≠",
+    "approx": "≈", "equiv": "≡", "in": "∈", "notin": "∉", "cup": "∪", "cap": "∩", "emptyset": "∅", "setminus": "∖",
+    "langle": "⟨", "rangle": "⟩", "lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉", "angle": "∠",
+    "implies": "⇒", "forall": "∀", "exists": "∃", "int": "∫", "sum": "∑", "prod": "∏", "ldots": "…", "mu": "µ",
+    "phi": "ϕ",
+}  # fmt: skip
+#: A text: the signs it stands for.
+_TEXTS = {
+    "-": "−–—‐‑﹣", "/": "⁄∕", " sqrt ": "√", "^\\circ ": "°º", "'": "′’", ".": "。", ",": "，、", ":": "：", '"': "“”",
+    " or ": "∨", " and ": "∧", "": "\u200b\u200c\u200d\u2060\ufeff",
+    " ": "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000\t\r\n",
+}  # fmt: skip
+
+
+def _parts(sign: str) -> tuple[str, ...]:
+    """A sign, and the plain characters it is put together of."""
+    return sign, *unicodedata.normalize("NFKC", sign)
+
+
 _SYMBOLS = {
-    "−": "-",
-    "–": "-",
-    "—": "-",
-    "‐": "-",
-    "‑": "-",
-    "﹣": "-",
-    "⁄": "/",
-    "∕": "/",
-    "×": r"\times ",
-    "⋅": r"\cdot ",
-    "·": r"\cdot ",
-    "∙": r"\cdot ",
-    "÷": r"\div ",
-    "±": r"\pm ",
-    "∓": r"\mp ",
-    "√": " sqrt ",
-    "∞": r"\infty ",
-    "≤": r"\le ",
-    "≥": r"\ge ",
-    "⩽": r"\le ",
-    "⩾": r"\ge ",
-    "≠": r"\ne ",
-    "≈": r"\approx ",
-    "≡": r"\equiv ",
-    "∈": r"\in ",
-    "∉": r"\notin ",
-    "∪": r"\cup ",
-    "∩": r"\cap ",
-    "∅": r"\emptyset ",
-    "∖": r"\setminus ",
-    "ℝ": r"\mathbb{R}",
-    "ℤ": r"\mathbb{Z}",
-    "ℕ": r"\mathbb{N}",
-    "ℚ": r"\mathbb{Q}",
-    "ℂ": r"\mathbb{C}",
-    "°": r"^\circ ",
-    "º": r"^\circ ",
-    "′": "'",
-    "’": "'",
-    "⟨": r"\langle ",
-    "⟩": r"\rangle ",
-    "⌊": r"\lfloor ",
-    "⌋": r"\rfloor ",
-    "⌈": r"\lceil ",
-    "⌉": r"\rceil ",
-    "∠": r"\angle ",
-    "⇒": r"\implies ",
-    "∀": r"\forall ",
-    "∃": r"\exists ",
-    "∫": r"\int ",
-    "∑": r"\sum ",
-    "∏": r"\prod ",
-    "…": r"\ldots ",
-    "。": ".",
-    "，": ",",
-    "、": ",",
-    "：": ":",
-    "“": '"',
-    "”": '"',
-    "∨": " or ",
-    "∧": " and ",
-    "½": r" \frac{1}{2}",
-    "¼": r" \frac{1}{4}",
-    "¾": r" \frac{3}{4}",
-    "⅓": r" \frac{1}{3}",
-    "⅔": r" \frac{2}{3}",
-    "⅕": r" \frac{1}{5}",
-    "⅙": r" \frac{1}{6}",
-    "⅛": r" \frac{1}{8}",
-    "⅜": r" \frac{3}{8}",
-    "⅝": r" \frac{5}{8}",
-    "⅞": r" \frac{7}{8}",
-    "µ": r"\mu ",
-    "ϕ": r"\phi ",
-    "\u200b": "",
-    "\u200c": "",
-    "\u200d": "",
-    "\u2060": "",
-    "\ufeff": "",
-    **dict.fromkeys(
-        "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000\t\r\n", " "
-    ),
+    **{sign: f"\\{command} " for command, signs in _SIGNS.items() for sign in signs},
+    **{sign: text for text, signs in _TEXTS.items() for sign in signs},
+    **{letter: f"\\mathbb{{{plain}}}" for letter, plain in map(_parts, "ℝℤℕℚℂ")},
+    **{sign: f" \\frac{{{top}}}{{{bottom}}}" for sign, top, _, bottom in map(_parts, "½¼¾⅓⅔⅕⅙⅛⅜⅝⅞")},
 }
 _GREEK_LETTERS = {
     chr(code): "\\" + unicodedata.name(chr(code)).split()[-1].lower().replace("lamda", "lambda") + " "
@@ -121,51 +64,16 @@ _WRAPPED = re.compile(
     r"\\(?:text|mbox|hbox|textbf|textit|textrm|textnormal|mathrm|mathbf|mathit|mathsf|mathtt|boldsymbol|bm|operatorname\*?"
     r"|boxed|fbox|mathop|emph|underline|ensuremath)\s*\{([^{}]*)\}"
 )
-_SYNONYMS = {
-    "dfrac": "frac",
-    "tfrac": "frac",
-    "cfrac": "frac",
-    "dbinom": "binom",
-    "tbinom": "binom",
-    "leq": "le",
-    "leqslant": "le",
-    "leqq": "le",
-    "geq": "ge",
-    "geqslant": "ge",
-    "geqq": "ge",
-    "neq": "ne",
-    "lbrace": "{",
-    "rbrace": "}",
-    "lvert": "|",
-    "rvert": "|",
-    "vert": "|",
-    "mid": "|",
-    "ast": "*",
-    "varnothing": "emptyset",
-    "varphi": "phi",
-    "varepsilon": "epsilon",
-    "vartheta": "theta",
-    "varrho": "rho",
-    "cdotp": "cdot",
-    "bullet": "cdot",
-    "Rightarrow": "implies",
-    "Longrightarrow": "implies",
-    "therefore": "implies",
-    "degree": "circ",
-    "dots": "ldots",
-    "cdots": "ldots",
-    "to": "rightarrow",
-    "simeq": "approx",
-    "doteq": "approx",
-    "wedge": "land",
-    "vee": "lor",
-    "lnot": "neg",
-    "backslash": "setminus",
-    "smallsetminus": "setminus",
-    "infin": "infty",
-    "land": "land",
-    "lor": "lor",
-}
+#: A command: other names of it.
+_OTHER_NAMES = {
+    "frac": "dfrac tfrac cfrac", "binom": "dbinom tbinom", "le": "leq leqslant leqq", "ge": "geq geqslant geqq",
+    "ne": "neq", "{": "lbrace", "}": "rbrace", "|": "lvert rvert vert mid", "*": "ast",
+    "emptyset": "varnothing", "phi": "varphi", "epsilon": "varepsilon", "theta": "vartheta", "rho": "varrho",
+    "cdot": "cdotp bullet", "implies": "Rightarrow Longrightarrow therefore", "circ": "degree", "ldots": "dots cdots",
+    "rightarrow": "to", "approx": "simeq doteq", "land": "wedge", "lor": "vee", "neg": "lnot",
+    "setminus": "backslash smallsetminus", "infty": "infin",
+}  # fmt: skip
+_SYNONYMS = {other: name for name, others in _OTHER_NAMES.items() for other in others.split()}
 _COMMAND = re.compile(r"\\([a-zA-Z]+)")
 _SHORTHAND = {"lt": "<", "gt": ">", "lbrack": "[", "rbrack": "]", "land": " and ", "lor": " or ", "|": "|", "*": "*"}
 

@@ -32,117 +32,47 @@ PERCENT = Unit("%", Fraction(1, 100))
 DEGREES = Unit("deg")
 _CURRENCIES = {"$": "usd", "€": "eur", "£": "gbp", "¥": "yen", "₹": "inr"}
 _SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
-_MONEY: dict[str, tuple[str, int | Fraction]] = {
-    "dollar": ("usd", 1),
-    "usd": ("usd", 1),
-    "buck": ("usd", 1),
-    "cent": ("usd", Fraction(1, 100)),
-    "euro": ("eur", 1),
-    "eur": ("eur", 1),
-    "gbp": ("gbp", 1),
-    "yen": ("yen", 1),
-    "rupee": ("inr", 1),
+#: dimension: its units, each with its size in the base unit; names of three letters and more also with an s.
+_DIMENSIONS = {
+    "m": "m 1 meter 1 metre 1 mm .001 cm .01 dm .1 km 1000 inch .0254 inche .0254 ft .3048 foot .3048 feet .3048 "
+    "yd .9144 yard .9144 mi 1609.344 mile 1609.344",
+    "g": "g 1 gram 1 mg .001 kg 1000 lb 453.59237 pound 453.59237 tonne 1000000",
+    "oz": "oz 1 ounce 1",
+    "ton": "ton 1",
+    "s": "s 1 sec 1 second 1 ms .001 min 60 minute 60 h 3600 hr 3600 hour 3600 day 86400 week 604800",
+    "month": "month 1 year 12 yr 12",
+    "L": "L 1 l 1 liter 1 litre 1 ml .001 mL .001 cl .01 dl .1",
+    "gallon": "gallon 1 quart 1/4 pint 1/8 cup 1/16",
+    "dozen": "dozen 1",
+    "rad": "radian 1 rad 1",
+    "deg": "degree 1 deg 1",
+    "N": "N 1 kN 1000",
+    "J": "J 1 kJ 1000",
+    "W": "W 1 kW 1000 MW 1000000",
+    "V": "V 1 kV 1000",
+    "A": "A 1 mA .001",
+    "K": "K 1",
+    "Pa": "Pa 1 kPa 1000 MPa 1000000",
+    "Hz": "Hz 1 kHz 1000 MHz 1000000 GHz 1000000000",
+    "eV": "eV 1",
+    "mol": "mol 1",
+    "atm": "atm 1",
+    "usd": "dollar 1 usd 1 buck 1 cent .01",
+    "eur": "euro 1 eur 1",
+    "gbp": "gbp 1",
+    "yen": "yen 1",
+    "inr": "rupee 1",
+    "any": "unit 1",
+    "%": "percent .01 pct .01 percentage .01",
 }
-#: name: dimension, size in its base unit; names of three letters and more also with an s.
-_TABLE: dict[str, tuple[str, int | Fraction]] = {
-    "m": ("m", 1),
-    "meter": ("m", 1),
-    "metre": ("m", 1),
-    "mm": ("m", Fraction(1, 1000)),
-    "cm": ("m", Fraction(1, 100)),
-    "dm": ("m", Fraction(1, 10)),
-    "km": ("m", 1000),
-    "inch": ("m", Fraction(254, 10_000)),
-    "inche": ("m", Fraction(254, 10_000)),
-    "ft": ("m", Fraction(3048, 10_000)),
-    "foot": ("m", Fraction(3048, 10_000)),
-    "feet": ("m", Fraction(3048, 10_000)),
-    "yd": ("m", Fraction(9144, 10_000)),
-    "yard": ("m", Fraction(9144, 10_000)),
-    "mi": ("m", Fraction(1_609_344, 1000)),
-    "mile": ("m", Fraction(1_609_344, 1000)),
-    "g": ("g", 1),
-    "gram": ("g", 1),
-    "mg": ("g", Fraction(1, 1000)),
-    "kg": ("g", 1000),
-    "lb": ("g", Fraction(45_359_237, 100_000)),
-    "pound": ("g", Fraction(45_359_237, 100_000)),
-    "oz": ("oz", 1),
-    "ounce": ("oz", 1),
-    "ton": ("ton", 1),
-    "tonne": ("g", 1_000_000),
-    "s": ("s", 1),
-    "sec": ("s", 1),
-    "second": ("s", 1),
-    "ms": ("s", Fraction(1, 1000)),
-    "min": ("s", 60),
-    "minute": ("s", 60),
-    "h": ("s", 3600),
-    "hr": ("s", 3600),
-    "hour": ("s", 3600),
-    "day": ("s", 86_400),
-    "week": ("s", 604_800),
-    "month": ("month", 1),
-    "year": ("month", 12),
-    "yr": ("month", 12),
-    "L": ("L", 1),
-    "l": ("L", 1),
-    "liter": ("L", 1),
-    "litre": ("L", 1),
-    "ml": ("L", Fraction(1, 1000)),
-    "mL": ("L", Fraction(1, 1000)),
-    "cl": ("L", Fraction(1, 100)),
-    "dl": ("L", Fraction(1, 10)),
-    "gallon": ("gallon", 1),
-    "quart": ("gallon", Fraction(1, 4)),
-    "pint": ("gallon", Fraction(1, 8)),
-    "cup": ("gallon", Fraction(1, 16)),
-    "dozen": ("dozen", 1),
-    "radian": ("rad", 1),
-    "rad": ("rad", 1),
-    "degree": ("deg", 1),
-    "deg": ("deg", 1),
-    "N": ("N", 1),
-    "kN": ("N", 1000),
-    "J": ("J", 1),
-    "kJ": ("J", 1000),
-    "W": ("W", 1),
-    "kW": ("W", 1000),
-    "MW": ("W", 1_000_000),
-    "V": ("V", 1),
-    "kV": ("V", 1000),
-    "A": ("A", 1),
-    "mA": ("A", Fraction(1, 1000)),
-    "K": ("K", 1),
-    "Pa": ("Pa", 1),
-    "kPa": ("Pa", 1000),
-    "MPa": ("Pa", 1_000_000),
-    "Hz": ("Hz", 1),
-    "kHz": ("Hz", 1000),
-    "MHz": ("Hz", 1_000_000),
-    "GHz": ("Hz", 10**9),
-    "eV": ("eV", 1),
-    "mol": ("mol", 1),
-    "atm": ("atm", 1),
-    **_MONEY,
-    "unit": ("any", 1),
-    "percent": ("%", Fraction(1, 100)),
-    "pct": ("%", Fraction(1, 100)),
-    "percentage": ("%", Fraction(1, 100)),
+_TABLE: dict[str, tuple[str, Fraction]] = {
+    name: (kind, Fraction(size))
+    for kind, listed in _DIMENSIONS.items()
+    for name, size in zip(*[iter(listed.split())] * 2, strict=True)
 }
-_TABLE.update(
-    {
-        prefix + name: (_TABLE[name][0], scale * Fraction(_TABLE[name][1]))
-        for prefix, scale in (
-            ("kilo", Fraction(1000)),
-            ("centi", Fraction(1, 100)),
-            ("milli", Fraction(1, 1000)),
-            ("deci", Fraction(1, 10)),
-            ("micro", Fraction(1, 10**6)),
-        )
-        for name in ("meter", "metre", "gram", "liter", "litre", "second")
-    }
-)
+for _prefix, _scale in {"kilo": "1000", "centi": ".01", "milli": ".001", "deci": ".1", "micro": ".000001"}.items():
+    for _name in ("meter", "metre", "gram", "liter", "litre", "second"):
+        _TABLE[_prefix + _name] = (_TABLE[_name][0], Fraction(_scale) * _TABLE[_name][1])
 _SPEEDS = {"mph": "mi/h", "kph": "km/h", "kmph": "km/h", "kmh": "km/h", "cc": "cm^3"}
 _POWERS = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cubed": 3}
 _LONE = frozenset("mgshLlNJWVAK")
@@ -287,7 +217,7 @@ def parse_unit(phrase: str) -> Unit | None:
         entry = _entry(word)
         if entry is None:
             return None
-        last, size = entry[0], Fraction(entry[1])
+        last, size = entry
         power = int(match.group(3) or 1) * pending * (-1 if match.group(1) in ("/", "per") else 1)
         pending = 1
         powers[last] = powers.get(last, 0) + power
@@ -302,7 +232,7 @@ def parse_unit(phrase: str) -> Unit | None:
     return Unit("*".join(kinds), scale) if kinds else None
 
 
-def _entry(word: str) -> tuple[str, int | Fraction] | None:
+def _entry(word: str) -> tuple[str, Fraction] | None:
     for name in (word, word.lower() if len(word) > 2 else word):
         if name in _TABLE:
             return _TABLE[name]

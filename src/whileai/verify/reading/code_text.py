@@ -42,7 +42,7 @@ class Block:
         self.defines: set[str] = set()
         self.uses: set[str] = set()
         if tree is not None:
-            self.defines, self.uses = _names(tree)
+            self.defines, self.uses = names_of(tree)
 
 
 def solution_of(
@@ -72,7 +72,7 @@ def solution_of(
         chosen = _chosen(blocks_of(text), names) or whole
     if entry_point and prompt:
         tree = _tree(chosen)
-        if tree is None or entry_point not in _names(tree)[0]:
+        if tree is None or entry_point not in names_of(tree)[0]:
             return _completed(prompt, chosen, entry_point) or chosen
     return chosen
 
@@ -137,7 +137,7 @@ def _tree(text: str) -> ast.Module | None:
         return None
 
 
-def _names(tree: ast.Module) -> tuple[set[str], set[str]]:
+def names_of(tree: ast.Module) -> tuple[set[str], set[str]]:
     """The names a block defines at its top level, and those it uses that nothing in it binds."""
     defined: set[str] = set()
     bound: set[str] = set(dir(builtins))
@@ -212,7 +212,7 @@ def _completed(prompt: str, body: str, entry_point: str) -> str | None:
     for text in (prompt, *(block.text for block in blocks_of(prompt))):
         for rest in (body, textwrap.indent(textwrap.dedent(body), "    ")):
             whole = text.rstrip() + "\n" + rest
-            if _compiles(whole) and entry_point in _names(ast.parse(whole))[0]:
+            if _compiles(whole) and entry_point in names_of(ast.parse(whole))[0]:
                 return whole
     return None
 

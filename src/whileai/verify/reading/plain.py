@@ -56,36 +56,13 @@ def _spelled_fraction(match: re.Match[str]) -> str:
     return spelled if match["digit"] is None else f" {spelled}"
 
 
-#: What LaTeX commands mean around numbers; a command not named here is a space.
-_COMMANDS = {
-    "times": "*",
-    "cdot": "*",
-    "ast": "*",
-    "div": "÷",
-    "approx": "=",
-    "simeq": "=",
-    "sim": "=",
-    "pm": "±",
-    "mp": "±",
-    "sqrt": "√",
-    "pi": "π",
-    "frac": "√",
-    "dfrac": "√",
-    "tfrac": "√",
-    "cfrac": "√",
-    "le": "≤",
-    "leq": "≤",
-    "ge": "≥",
-    "geq": "≥",
-    "ne": "≠",
-    "neq": "≠",
-    "lt": "<",
-    "gt": ">",
-    "left": "",
-    "right": "",
-    "displaystyle": "",
-    "percent": "%",
-}
+#: A sign: the LaTeX commands that mean it around numbers; a command not named here is a space.
+_MEANT = {
+    "*": "times cdot ast", "÷": "div", "=": "approx simeq sim", "±": "pm mp", "√": "sqrt frac dfrac tfrac cfrac",
+    "π": "pi", "≤": "le leq", "≥": "ge geq", "≠": "ne neq", "<": "lt", ">": "gt", "": "left right displaystyle",
+    "%": "percent",
+}  # fmt: skip
+_COMMANDS = {name: sign for sign, names in _MEANT.items() for name in names.split()}
 _GROUP_SPACE = re.compile(r"(?<=\d)(?:\\[,! ]|\{,\}|,\\!)(?=\d{3}(?!\d))")
 _ESCAPED = re.compile(r"\\([%$#&_{}])")
 _SPACING = re.compile(r"\\[,;:!> ()\[\]\\]")

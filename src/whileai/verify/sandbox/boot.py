@@ -10,24 +10,10 @@ import functools
 import importlib.util
 import marshal
 
-INSIDE = (
-    "whileai.verify.reading.code_text",
-    "whileai.verify.sandbox.channel",
-    "whileai.verify.sandbox.kernel",
-    "whileai.verify.sandbox.cage",
-    "whileai.verify.sandbox.syntax",
-    "whileai.verify.sandbox.rewrite",
-    "whileai.verify.sandbox.decoys",
-    "whileai.verify.sandbox.guard",
-    "whileai.verify.sandbox.fixtures",
-    "whileai.verify.sandbox.doubles",
-    "whileai.verify.sandbox.units",
-    "whileai.verify.sandbox.runner",
-    "whileai.verify.sandbox.volume",
-    "whileai.verify.sandbox.child",
-    "whileai.verify.sandbox.program",
-    "whileai.verify.sandbox.supervisor",
-)
+_HERE = ("channel", "kernel", "cage", "syntax", "rewrite", "decoys", "guard", "fixtures", "doubles", "units", "runner",
+         "volume", "child", "program", "supervisor")  # fmt: skip
+#: The modules that run inside, in the order they need each other.
+INSIDE = ("whileai.verify.reading.code_text", *(f"whileai.verify.sandbox.{name}" for name in _HERE))
 
 STARTER = """
 import sys

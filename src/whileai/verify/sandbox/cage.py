@@ -140,26 +140,11 @@ def _other_user(kernel: Any, spec: dict[str, Any]) -> list[str]:
 
 # --- where the kernel offers nothing ---------------------------------------------------------------------------------
 
-_CHANGES = frozenset(
-    [
-        "os.remove",
-        "os.rename",
-        "os.mkdir",
-        "os.rmdir",
-        "os.chmod",
-        "os.chown",
-        "os.link",
-        "os.symlink",
-        "os.truncate",
-        "os.utime",
-        "os.setxattr",
-        "shutil.rmtree",
-        "shutil.move",
-    ]
-)
-_NETWORK = frozenset(
-    ["socket.__new__", "socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo"]
-)
+_CHANGES = {
+    "os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.chmod", "os.chown", "os.link", "os.symlink", "os.truncate",
+    "os.utime", "os.setxattr", "shutil.rmtree", "shutil.move",
+}  # fmt: skip
+_NETWORK = {"socket.__new__", "socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo"}
 
 
 def _audit(spec: dict[str, Any], untouchable: list[int]) -> None:

@@ -191,14 +191,11 @@ def _mark(tree: ast.Module, plan: Plan) -> None:
             sure = not node.decorator_list and (node.name in plan.functions or (node.name == "check" and plan.check))
             last[node.name] = node.body if sure else []
         elif isinstance(node, ast.ClassDef):
-            methods: dict[str, list[ast.stmt]] = {}
+            last[node.name] = []
             known = node.name in plan.classes and not node.decorator_list
             for item in node.body if known else []:
                 if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)) and item.name.startswith("test"):
-                    methods[item.name] = [] if item.decorator_list else item.body
-            last[node.name] = []
-            for name, body in methods.items():
-                last[f"{node.name}.{name}"] = body
+                    last[f"{node.name}.{item.name}"] = [] if item.decorator_list else item.body
     _mark_line(tree.body, "")
     for name, body in last.items():
         _mark_line(body, name)
@@ -280,10 +277,6 @@ def _slots(scope: ast.AST) -> list[tuple[ast.expr, ast.AST, str, int | None]]:
     return found
 
 
-def _constant(value: Any) -> ast.Constant:
-    return ast.Constant(value)
-
-
 class _Rewriter(ast.NodeTransformer):
     def __init__(self, plan: Plan, own: set[str]) -> None:
         self.plan, self.own = plan, own
@@ -336,7 +329,8 @@ class _Rewriter(ast.NodeTransformer):
                 return node
             method, arguments = "compare", [ast.Constant(names[0]), *map(self.visit, sides)]
         else:
-            method, arguments = "chain", [_constant(tuple(names)), *map(self.visit, sides)]
+            signs: Any = tuple(names)  # a constant that the compiler takes, if not the stubs
+            method, arguments = "chain", [ast.Constant(signs), *map(self.visit, sides)]
         return ast.copy_location(self._ask(method, *arguments), node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:

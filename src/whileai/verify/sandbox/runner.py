@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from whileai.verify.sandbox.channel import Channel
 
 SOLUTION = "<solution>"
-TELLING = (NameError, AttributeError, ImportError, TypeError, SyntaxError, RecursionError, MemoryError)
 
 
 class Failed(BaseException):

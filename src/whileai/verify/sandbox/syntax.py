@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-import builtins
+
+from whileai.verify.reading.code_text import names_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -152,19 +153,6 @@ def imports(tree: ast.Module) -> set[str]:
 
 def wanted(tree: ast.Module) -> set[str]:
     """The names that are used and bound nowhere: the candidate's."""
-    loads: set[str] = set()
-    stores = set(dir(builtins)) | {"__name__", "__file__"}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            (loads if isinstance(node.ctx, ast.Load) else stores).add(node.id)
-        elif isinstance(node, DEFINES):
-            stores.add(node.name)
-        elif isinstance(node, ast.arg):
-            stores.add(node.arg)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            stores.add(node.name)
-        elif isinstance(node, ast.alias):
-            stores.add((node.asname or node.name).split(".")[0])
     from_candidate = {
         alias.name
         for node in ast.walk(tree)
@@ -172,7 +160,7 @@ def wanted(tree: ast.Module) -> set[str]:
         for alias in node.names
         if alias.name != "*"
     }
-    return (loads - stores) | from_candidate
+    return (names_of(tree)[1] - {"__file__"}) | from_candidate
 
 
 def is_assert_call(node: ast.Call) -> bool:

@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 from whileai.verify.algebra.compare import equal_answers, readable
-from whileai.verify.algebra.points import points
 from whileai.verify.algebra.read import BEYOND
+from whileai.verify.algebra.shapes import points
 from whileai.verify.workers.serve import Handler, serve
 
 #: Words of logic, which math-verify drops; such statements are equal as text or not at all.

@@ -194,7 +194,7 @@ class _Idle:
         """Keep a worker for later, or end it where enough are kept."""
         with self.lock:
             waiting = self.waiting.setdefault((module, memory_mb), [])
-            if len(waiting) < _processors():
+            if len(waiting) < processors():
                 waiting.append(worker)
                 return
         self.drop(worker)
@@ -213,7 +213,8 @@ class _Idle:
             worker.close()
 
 
-def _processors() -> int:
+def processors() -> int:
+    """How many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -261,7 +262,7 @@ class Session:
     ) -> None:
         self.module = module
         self.timeout = timeout
-        self.most = workers or _processors()
+        self.most = workers or processors()
         self.memory_mb = memory_mb
         self.selector = selectors.DefaultSelector()
         self.workers: list[_Worker] = []

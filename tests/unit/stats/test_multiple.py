@@ -1,4 +1,4 @@
-"""Corrections for several tests, and the split of the variance of task means."""
+"""Correction for several tests, and the variance of the tasks' true pass rates."""
 
 import itertools
 import statistics
@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whileai.stats.moments import pass_rate_variance, variance_split
-from whileai.stats.multiple import benjamini_hochberg, holm
+from whileai.stats.multiple import holm
+from whileai.stats.power import pass_rate_variance
 
 p_values = st.lists(st.floats(0, 1) | st.sampled_from([0.01, 0.04, 0.05]), min_size=1, max_size=12)
 
@@ -26,34 +26,9 @@ def test_holm_is_the_step_down(p):
         assert value <= found <= 1
 
 
-@given(p_values)
-def test_benjamini_hochberg_is_the_step_up(p):
-    """A test is kept at q exactly when some rank at or above its own is under rank times q over m."""
-    adjusted = benjamini_hochberg(p).tolist()
-    ordered = sorted(p)
-    for value, found in zip(p, adjusted, strict=True):
-        place = max(i for i, v in enumerate(ordered) if v == value)
-        expected = min(1.0, min(ordered[i] * len(p) / (i + 1) for i in range(place, len(p))))
-        assert found == pytest.approx(expected)
-        assert found <= holm(p)[p.index(value)] + 1e-12
-
-
 def test_nothing_to_correct():
     """No test, no correction."""
-    assert holm([]).size == benjamini_hochberg([]).size == 0
-
-
-def test_split_is_the_textbook_one():
-    """Variance of means less the mean of within over k; chance below 0 is 0."""
-    means, within, k = [0.75, 0.25, 1.0, 0.5], [0.25, 0.25, 0.0, 1 / 3], 4
-    split = variance_split(means, within, k)
-    assert split.within == pytest.approx(statistics.mean(within))
-    assert split.between == pytest.approx(statistics.variance(means) - statistics.mean(within) / k)
-    assert split.icc == pytest.approx(split.between / (split.between + split.within))
-    assert split.std_floor == pytest.approx((split.between / 4) ** 0.5)
-    assert variance_split([0.5, 0.5], [0.3, 0.3], 4).between == 0.0
-    assert variance_split([0.5, 0.5], [0.0, 0.0], 4).icc is None
-    assert variance_split([0.5], [0.1], 4) is None
+    assert holm([]).size == 0
 
 
 @pytest.mark.parametrize("rates", [(0.2, 0.8), (0.5, 0.5, 0.9)])
