@@ -28,14 +28,17 @@ def turn_keys(lines: Iterable[Mapping[str, Any]], column: str) -> list[str]:
     return [key for key in TURN if key in found or key in ("role", "content")]
 
 
-def even_turns(line: dict[str, Any], names: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """A line whose turns have all keys of their column, ``None`` where a turn has nothing to say."""
-    return line | {
-        column: [{name: turn.get(name) for name in keys} for turn in line[column]] for column, keys in names.items()
-    }
+def even_line(line: Mapping[str, Any], columns: Iterable[str], names: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """A line with all columns, whose turns have all keys of their column: ``None`` where one has nothing to say."""
+    even = {key: line.get(key) for key in columns}
+    for column, held in names.items():
+        even[column] = [{name: turn.get(name) for name in held} for turn in line[column]]
+    return even
 
 
-def types_first(lines: list[dict[str, Any]], turns: Sequence[str]) -> list[dict[str, Any]]:
+def types_first(
+    lines: list[dict[str, Any]], columns: Iterable[str], names: Mapping[str, Sequence[str]]
+) -> list[dict[str, Any]]:
     """The lines in their order, but those in front without which a reader of the first bytes would miss a type.
 
     A column, or a key of its turns, that is ``None`` as far as that reader looks would be of no type to it.
@@ -44,12 +47,12 @@ def types_first(lines: list[dict[str, Any]], turns: Sequence[str]) -> list[dict[
     late: list[int] = []
     size = 0
     for place, line in enumerate(lines):
-        found = {(column, "") for column, value in line.items() if value is not None}
-        found |= {(column, key) for column in turns for turn in line[column] for key in turn if turn[key] is not None}
+        found = {(column, "") for column in columns if line.get(column) is not None}
+        found |= {(column, key) for column in names for turn in line[column] for key in turn if turn[key] is not None}
         if found <= seen:
             continue
         if size < FIRST_BYTES:
-            size = sum(len(str(earlier)) for earlier in lines[: place + 1]) if place else 0
+            size = sum(len(str(even_line(earlier, columns, names))) for earlier in lines[: place + 1]) if place else 0
         if size >= FIRST_BYTES:
             late.append(place)
         seen |= found
@@ -64,21 +67,24 @@ def turns_type(names: Sequence[str]) -> str:
     return f"STRUCT({', '.join(f'{name} {TURN[name]}' for name in names)})[]"
 
 
-def flat_types(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def flat_types(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Key -> column type of flat rows: ``BOOLEAN, BIGINT, DOUBLE, VARCHAR``, or ``JSON`` for what is none of them."""
     kinds: dict[str, set[type]] = {}
+    wide: set[str] = set()
     for row in rows:
         for key, value in row.items():
             found = kinds.setdefault(key, set())
             if value is not None:
-                found.add(bool if isinstance(value, bool) else type(value))
+                found.add(type(value))
+                if type(value) is int and abs(value) >= 2**63:
+                    wide.add(key)
     types = {}
     for key, found in kinds.items():
         if found <= {str}:
             types[key] = TEXT
         elif found == {bool}:
             types[key] = FLAG
-        elif found == {int} and all(abs(row.get(key) or 0) < 2**63 for row in rows):
+        elif found == {int} and key not in wide:
             types[key] = WHOLE
         elif found <= {int, float} or (key in ("reward", "gold_reward") and found <= {int, float, bool}):
             types[key] = NUMBER

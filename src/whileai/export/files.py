@@ -18,6 +18,7 @@ from whileai.keys import is_missing
 
 LINES = (".jsonl", ".ndjson", ".jsonlines")
 PACKED = (".gz", ".zst")
+_encoded = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def kind_of(path: Path) -> str:
@@ -70,6 +71,8 @@ def write_parquet(path: Path, lines: Iterable[Mapping[str, Any]], columns: Mappi
         query = f"COPY (SELECT {named} FROM {source}) TO {_literal(temporary)} (FORMAT parquet, ROW_GROUP_SIZE 20480)"  # noqa: S608 - all quoted
         with duckdb.connect() as connection:
             connection.execute("SET enable_progress_bar = false")
+            # one thread: several cut row groups as it happens, hold one each, and are no faster
+            connection.execute("SET threads = 1")
             connection.execute(query)
 
 
@@ -133,9 +136,9 @@ def packed(path: Path, suffix: str) -> Iterator[IO[bytes]]:
 def json_line(line: Mapping[str, Any]) -> bytes:
     """One line of strict JSON in UTF-8; half a surrogate pair becomes the replacement character."""
     try:
-        text = json.dumps(line, ensure_ascii=False, allow_nan=False)
+        text = _encoded(line)
     except (TypeError, ValueError):
-        text = json.dumps(plain(line), ensure_ascii=False, allow_nan=False)
+        text = _encoded(plain(line))
     try:
         return text.encode() + b"\n"
     except UnicodeEncodeError:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from whileai.errors import ParamError
 from whileai.export.columns import TEXT, flat_types
 from whileai.export.files import plain
+
+_APART = ("schema_version", "markers")
 
 
 def flattened(rows: Sequence[dict[str, Any]]) -> tuple[Iterator[dict[str, Any]], dict[str, str]]:
@@ -17,11 +19,9 @@ def flattened(rows: Sequence[dict[str, Any]]) -> tuple[Iterator[dict[str, Any]],
 
     That is a shape of its own (`load_traces` reads it), so the rows are not stamped as if they were whole.
     """
-    rows = [{str(key): plain(value) for key, value in row.items() if key != "schema_version"} for row in rows]
-    types = flat_types([{key: value for key, value in row.items() if key != "markers"} for row in rows])
-    markers = sorted({name for row in rows if isinstance(row.get("markers"), dict) for name in row["markers"]})
+    types = flat_types({str(key): _outside(value) for key, value in row.items() if key not in _APART} for row in rows)
     if any("markers" in row for row in rows):
-        types["markers"] = _markers_type(rows, markers)
+        types["markers"] = _markers_type(plain(row.get("markers")) for row in rows)
     columns: dict[str, str] = {}
     for key, kind in types.items():
         columns[f"{key}_json" if kind == "JSON" else key] = TEXT if kind == "JSON" else kind
@@ -35,23 +35,31 @@ def flattened(rows: Sequence[dict[str, Any]]) -> tuple[Iterator[dict[str, Any]],
     return _flat(rows, packed), columns
 
 
+def _outside(value: Any) -> Any:
+    """A value as JSON has it, of a list or dict no more than that it is one."""
+    return type(value)() if type(value) in (dict, list) else plain(value)
+
+
 def _flat(rows: Sequence[dict[str, Any]], packed: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Each row with the values under `packed` as JSON, made when it is written."""
     for row in rows:
-        cells = {key: value for key, value in row.items() if key not in packed}
+        cells = {str(key): plain(value) for key, value in row.items()}
         for key in packed:
-            value = row.get(key)
+            value = cells.pop(key, None)
             cells[f"{key}_json"] = None if value is None else json.dumps(value, ensure_ascii=False)
         yield cells
 
 
-def _markers_type(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> str:
+def _markers_type(blocks: Iterable[Any]) -> str:
     """A struct of numbers where every marker is one and no two names differ by case alone, else JSON."""
-    values = [row["markers"] for row in rows if row.get("markers") is not None]
-    fits = all(
-        isinstance(value, dict) and all(item is None or isinstance(item, (int, float)) for item in value.values())
-        for value in values
-    )
+    names: set[str] = set()
+    fits = True
+    for block in blocks:
+        if isinstance(block, dict):
+            names.update(block)
+            fits = fits and all(item is None or isinstance(item, (int, float)) for item in block.values())
+        else:
+            fits = fits and block is None
     if not fits or not 0 < len(names) <= 500 or len({name.casefold() for name in names}) < len(names):
         return "JSON"
-    return "STRUCT(" + ", ".join('"' + name.replace('"', '""') + '" DOUBLE' for name in names) + ")"
+    return "STRUCT(" + ", ".join('"' + name.replace('"', '""') + '" DOUBLE' for name in sorted(names)) + ")"

@@ -11,7 +11,7 @@ from typing import Any
 from whileai import keys
 from whileai.errors import RowError
 from whileai.export.episodes import Episode, episode_of, tool_schemas
-from whileai.export.public import Secrets, public_label, public_row, secrets_of
+from whileai.export.public import Secrets, is_privileged, public_label, public_row, secrets_of
 from whileai.simulations._shapes import is_stamped
 from whileai.simulations._wire import is_reward, task_id_of
 from whileai.simulations.schema import from_row, to_row
@@ -23,8 +23,8 @@ class Source:
 
     Attributes
     ----------
-    rows : list of dict
-        In canonical form.
+    rows : sequence of dict
+        In any shape; each is brought to canonical form when its turn comes, so that no second copy of all is held.
     secrets : dict of str to Secrets
         By task.
     system_prompt, tools
@@ -34,7 +34,7 @@ class Source:
     """
 
     call: str
-    rows: list[dict[str, Any]]
+    rows: Sequence[dict[str, Any]]
     secrets: dict[str, Secrets]
     system_prompt: str | None = None
     tools: list[dict[str, Any]] = field(default_factory=list)
@@ -51,14 +51,18 @@ class Source:
         tools: Any = None,
     ) -> Source:
         """The source of rows in any shape; stamped rows are taken as they are."""
-        known = [row if is_stamped(row) else to_row(*from_row(row)) for row in rows]
-        secrets = secrets_of(((task_id_of(row), row) for row in known), include_reference=include_reference)
-        return cls(call, known, secrets, system_prompt, tool_schemas(tools))
+        private = ((_task_of(row), row) for row in rows if any(map(is_privileged, row)))
+        secrets = secrets_of(private, include_reference=include_reference)
+        return cls(call, rows, secrets, system_prompt, tool_schemas(tools))
 
     def cleaned(self) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         """Every row in canonical form, and without what may not leave."""
         for row in self.rows:
-            yield row, public_row(row, self.secrets.get(task_id_of(row)), self.withheld)
+            known = row if is_stamped(row) else to_row(*from_row(row))
+            yield known, self._public(known)
+
+    def _public(self, row: dict[str, Any]) -> dict[str, Any]:
+        return public_row(row, self.secrets.get(task_id_of(row)), self.withheld)
 
     def episodes(self, *, judged: bool = False) -> Iterator[tuple[dict[str, Any], Episode]]:
         """Every row in canonical form, and its episode.
@@ -68,16 +72,17 @@ class Source:
         judged : bool
             Whether rewards are read, so that one which is no number in [0, 1] is an error.
         """
-        for index, (row, clean) in enumerate(self.cleaned()):
+        for index, given in enumerate(self.rows):
+            task, rollout, judgments, markers = from_row(given)
+            row = given if is_stamped(given) else to_row(task, rollout, judgments, markers)
             reward = row.get("reward")
             if judged and not keys.is_missing(reward) and not is_reward(reward):
                 raise RowError.of(self.call, "rows", index, "reward", "a number in [0, 1]", reward)
-            task, rollout, judgments, _ = from_row(row)
             verdict = judgments[0].reward if judgments else None
             yield (
                 row,
                 episode_of(
-                    clean,
+                    self._public(row),
                     task,
                     rollout,
                     None if verdict is None else float(verdict),
@@ -86,6 +91,12 @@ class Source:
                     tools=self.tools,
                 ),
             )
+
+
+def _task_of(row: dict[str, Any]) -> str:
+    """The task of a row in any shape, as its canonical form names it."""
+    named = is_stamped(row) or not all(keys.is_missing(row.get(key)) for key in ("task_id", "scenario_id"))
+    return task_id_of(row) if named else from_row(row)[0].task_id
 
 
 def gold_text(row: Mapping[str, Any]) -> str | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from whileai import keys, params
 from whileai.errors import ParamError
-from whileai.export.columns import TEXT, even_turns, turn_keys, turns_type, types_first
+from whileai.export.columns import TEXT, even_line, turn_keys, turns_type, types_first
 from whileai.export.episodes import Episode
 from whileai.export.files import checked_path, kind_of, write_lines, write_parquet
 from whileai.export.flat import flattened
@@ -31,9 +31,16 @@ _OF_REPLIES = ("", "unusable", "cut_off", "no_reply")
 
 @dataclass
 class _Lines:
-    """Lines as they are made."""
+    """Lines as they are made.
 
-    lines: list[dict[str, Any]] = field(default_factory=list)
+    Attributes
+    ----------
+    lines : iterable of dict
+        A list; of whole rows an iterator, as each is made when it is written. `n_lines` counts them then.
+    """
+
+    lines: Any = field(default_factory=list)
+    n_lines: int = 0
     tasks: set[str] = field(default_factory=set)
     skipped: Counter[str] = field(default_factory=Counter)
     odd: Counter[str] = field(default_factory=Counter)
@@ -44,6 +51,7 @@ class _Lines:
             self.skipped[line] += 1
             return
         self.lines.append(line)
+        self.n_lines += 1
         self.tasks.add(episode.task_id)
         shown = episode.prompt if prompt_only else episode.turns
         self.odd["tools_unknown"] += not episode.tools and any("tool_calls" in turn for turn in shown)
@@ -87,7 +95,7 @@ def write_rows(
     )
     made_of = _Lines()
     if made.unit == "whole":
-        _add_whole(made_of, source, include_reference=include_reference)
+        made_of.lines = _whole(made_of, source, include_reference=include_reference) if rows else ()
     elif made.unit == "task":
         _add_tasks(made_of, source, made, include_reference=include_reference)
     elif made.unit == "row":
@@ -102,7 +110,7 @@ def write_rows(
         path=str(path),
         format=format,
         n_rows=len(rows),
-        n_lines=len(made_of.lines),
+        n_lines=made_of.n_lines,
         n_tasks=len(made_of.tasks),
         skipped={name: n for name, n in made_of.skipped.items() if n},
         withheld={
@@ -113,17 +121,18 @@ def write_rows(
     )
 
 
-def _add_whole(made_of: _Lines, source: Source, *, include_reference: bool) -> None:
+def _whole(made_of: _Lines, source: Source, *, include_reference: bool) -> Iterator[dict[str, Any]]:
     for row, clean in source.cleaned():
         block = row.get("privileged")
         gold = block.get("reference") if isinstance(block, dict) else None
         if include_reference and not keys.is_missing(gold):
-            made_of.lines.append({**clean, "privileged": {"reference": gold}})
             made_of.odd["golds"] += 1
         else:
-            made_of.lines.append(clean)
             made_of.odd["open_golds"] += keys.reference_of(clean) is not None
+            gold = None
+        made_of.n_lines += 1
         made_of.tasks.add(task_id_of(clean))
+        yield clean if gold is None else {**clean, "privileged": {"reference": gold}}
 
 
 def _add_tasks(made_of: _Lines, source: Source, made: Format, *, include_reference: bool) -> None:
@@ -203,18 +212,17 @@ def _with_tools(line: dict[str, Any] | str, episode: Episode, made: Format) -> d
 
 def _save(file: Path, made: Format, made_of: _Lines) -> None:
     parquet = kind_of(file) == "parquet"
-    lines: Iterable[dict[str, Any]]
-    if made.unit == "whole":
-        lines, columns = flattened(made_of.lines) if parquet else (made_of.lines, {})
-    else:
-        lines, columns = made_of.lines, {}
-        if made.even:
-            names = {column: turn_keys(made_of.lines, column) for column in made.turns}
-            more = [key for key in ("reference", "tools") if any(key in line for line in made_of.lines)]
-            columns = {column: turns_type(held) for column, held in names.items()}
-            columns |= (made.columns or {}) | dict.fromkeys(more, TEXT)
-            even = (even_turns({key: line.get(key) for key in columns}, names) for line in made_of.lines)
-            lines = even if parquet else types_first(list(even), made.turns)
+    lines: Iterable[dict[str, Any]] = made_of.lines
+    columns: dict[str, str] = {}
+    if made.unit == "whole" and parquet:
+        lines, columns = flattened(list(lines))
+    elif made.even and made.turns:
+        names = {column: turn_keys(lines, column) for column in made.turns}
+        more = [key for key in ("reference", "tools") if any(key in line for line in lines)]
+        columns = {column: turns_type(held) for column, held in names.items()}
+        columns |= (made.columns or {}) | dict.fromkeys(more, TEXT)
+        ordered = made_of.lines if parquet else types_first(made_of.lines, columns, names)
+        lines = (even_line(line, columns, names) for line in ordered)
     if parquet:
         write_parquet(file, lines, columns)
     else:
@@ -223,7 +231,7 @@ def _save(file: Path, made: Format, made_of: _Lines) -> None:
 
 def _notes(made_of: _Lines, made: Format, file: Path, *, include_reference: bool) -> Iterator[Note]:
     yield from made_of.notes
-    odd, n_lines = made_of.odd, len(made_of.lines)
+    odd, n_lines = made_of.odd, made_of.n_lines
     if not n_lines:
         stays = f" {file.name} stays as it was." if file.exists() else ""
         yield Note("nothing_written", f"no row could become a line of {made.name}, so there is no file.{stays}")

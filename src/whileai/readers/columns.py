@@ -147,7 +147,7 @@ def relation_of(data: Any, connection: Any, call: str) -> Any | None:
             relation = connection.read_parquet(names, hive_partitioning=False, union_by_name=True)
         except duckdb.Error:  # damaged; reading it file by file says which
             return None
-        return None if renames(relation.columns) else relation
+        return None if renames(relation.columns, relation.types) else relation
     if is_relation(data):
         return data
     if _package(data) == "pandas" and not _is_plain(data):

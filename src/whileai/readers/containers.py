@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from operator import methodcaller
+from operator import itemgetter, methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,24 +35,29 @@ def as_list(data: Any, call: str, argument: str, counts: Counts | None = None) -
             if not isinstance(row, Mapping):
                 raise not_a_row(call, argument, index, row)
         rows = [row if isinstance(row, dict) else dict(row) for row in rows]
-    return list(one_each(rows, call, argument)) if hold_several(rows) else rows
+    return list(one_each(rows, call, argument, counts)) if hold_several(rows) else rows
 
 
-def hold_several(rows: Iterable[Mapping[str, Any]]) -> bool:
+def hold_several(rows: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the completion of a row is a list."""
-    try:
-        return not {list, tuple}.isdisjoint(map(type, map(methodcaller("get", "final_text"), rows)))
-    except AttributeError:  # an item that is no row, which whoever reads it names
-        return False
+    for text in (itemgetter("final_text"), methodcaller("get", "final_text")):  # the first is the faster
+        try:
+            return not {list, tuple}.isdisjoint(map(type, map(text, rows)))
+        except (AttributeError, LookupError, TypeError):
+            continue
+    return False  # an item is no row, which whoever reads it names
 
 
 def holds_several(file: Path) -> bool:
-    """Whether the completions of a file stand in lists, as far as its first rows or its columns say."""
+    """Whether the completions of a file may stand in lists, as far as its columns or its first rows say.
+
+    Later lines are looked at when they are read; a JSON list is decoded whole in any case.
+    """
     from whileai.readers.logs.head import head_of
 
     head = head_of(file)
     if head.kind != "parquet":
-        return hold_several(head.records)
+        return head.kind == "json" or hold_several(head.records)
     if "final_text" not in head.columns:
         return False
     with connected() as connection:

@@ -121,7 +121,7 @@ def parquet_rows(path: Path, call: str, wanted: Sequence[str] | None = None) -> 
         name = glob.escape(str(path))  # the path is one file, whatever brackets or key=value folders are in it
         try:
             relation = connection.read_parquet(name, hive_partitioning=False)
-            if renames(relation.columns) and importlib.util.find_spec("pyarrow"):
+            if renames(relation.columns, relation.types) and importlib.util.find_spec("pyarrow"):
                 yield from _arrow_parquet_rows(path, wanted)
                 return
             yield from relation_rows(relation if wanted is None else chosen(relation, wanted))
@@ -129,10 +129,14 @@ def parquet_rows(path: Path, call: str, wanted: Sequence[str] | None = None) -> 
             raise broken_parquet(path, call, error) from error
 
 
-def renames(columns: Sequence[str]) -> bool:
-    """Whether DuckDB, which tells no case apart, gave a column another name: ``task_id_1`` beside ``Task_ID``."""
+def renames(columns: Sequence[str], types: Sequence[Any] = ()) -> bool:
+    """Whether DuckDB, which tells no case apart, gave a column another name: ``task_id_1`` beside ``Task_ID``.
+
+    With `types` the fields of columns that are structs are looked at too.
+    """
     names = {name.lower() for name in columns}
-    return any(name[-2:] == "_1" and name[:-2].lower() in names for name in columns)
+    inside = [[name for name, _ in kind.children] for kind in types if kind.id == "struct"]
+    return any(name[-2:] == "_1" and name[:-2].lower() in names for name in columns) or any(map(renames, inside))
 
 
 def _arrow_parquet_rows(path: Path, wanted: Sequence[str] | None) -> Iterator[dict[str, Any]]:

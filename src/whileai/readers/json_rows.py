@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 #: Bytes decoded at once: few enough that the rows of a batch are still in the processor's cache when they are counted.
 CHUNK = 1 << 18
 LINE_FEED = 10
+#: How completions in a list begin in a line.
+COMPLETIONS = re.compile(rb'"final_text"\s*:\s*\[')
 
 Decode = Callable[[bytes], Any]
 
@@ -30,6 +33,11 @@ def line_rows(
     A chunk of lines is decoded at once; where that fails, each of its lines on its own, which reads what strict JSON
     refuses (NaN, a lone surrogate) and names what is broken. A last line that was cut off while it was written (no end
     of line, no whole object, rows before it) is counted in `counts` and passed over.
+
+    Raises
+    ------
+    RowError
+        What is broken; also completions in a list that were not `wanted`, so that the file is read again, whole.
     """
     import msgspec
     import numpy as np
@@ -39,6 +47,9 @@ def line_rows(
     decoder = msgspec.json.Decoder(kind)
     number = 0
     for chunk in _chunks(path, call):
+        if wanted is not None and "final_text" not in wanted and COMPLETIONS.search(chunk):
+            text = f"{call}: {path} holds completions in lists, so all of its keys must be read."
+            raise RowError(text, number, "final_text", None)
         n_lines = int(np.count_nonzero(np.frombuffer(chunk, np.uint8) == LINE_FEED))
         try:
             rows = decoder.decode_lines(chunk)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from whileai.readers.containers import as_list, sources
 from whileai.readers.fields import Fields
 
+if TYPE_CHECKING:
+    from whileai.readers.logs.tally import Rows
+
 CALL = "read"
 
 
-def read(
-    path_or_object: Any, format: str | None = None, fields: Any = None, filter: str | None = None
-) -> list[dict[str, Any]]:
+def read(path_or_object: Any, format: str | None = None, fields: Any = None, filter: str | None = None) -> Rows:
     """The rows of a file, of every file that a pattern or a folder names, or of anything in memory.
 
     Parameters
@@ -36,8 +36,8 @@ def read(
     Returns
     -------
     list of dict
-        Rows as they stand in the data, where no map renames them. An empty CSV cell is ``None``. The list of a log, or
-        of a file of which something was passed over, also has a ``.report``: rows, tasks, errors, what was skipped.
+        Rows as they stand in the data, where no map renames them. An empty CSV cell is ``None``. The list also has a
+        ``.report``: rows, tasks, errors, what was skipped.
 
     Raises
     ------
@@ -58,17 +58,13 @@ def read(
     >>> [(row["task_id"], row["rollout_index"], row["reward"]) for row in wai.read(path, fields=fields)]
     [(7, 0, True), (7, 1, False)]
     """
-    if not isinstance(path_or_object, (str, os.PathLike)) and format is None and fields is None and filter is None:
-        return list(as_list(path_or_object, CALL, "path_or_object"))
     from whileai.readers.logs.tally import Counts, Rows
 
     counts = Counts()
     mapped = None if fields is None else Fields(CALL, fields)
     parts = sources(path_or_object, CALL, "path_or_object", format=format, fields=mapped, filter=filter, counts=counts)
-    rows = as_list([row for _, part in parts for row in part], CALL, "path_or_object")
-    if not (counts.formats or counts.skipped or counts.notes):
-        return rows
-    if not counts.formats:  # rows of plain files are only counted where there is something to say of them
+    rows = as_list([row for _, part in parts for row in part], CALL, "path_or_object", counts)
+    if not counts.formats:  # the readers of logs count their rows themselves
         for row in rows:
             counts.add(row)
     return Rows(rows, counts.tally())

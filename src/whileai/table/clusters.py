@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -110,7 +109,7 @@ def check_found(call: str, where: str, path: str, found: Iterable[Labels], arms:
         return
     names = {name for labels in found for name in labels.names}
     for data in arms:
-        if isinstance(data, (str, os.PathLike)):  # only the wanted keys were read
+        if can_be_read_again(data):  # only the wanted keys were read
             for _, rows in sources(data, call, where):
                 names.update(_names(list(islice(rows, NAMED))))
     raise ParamError.of(call, where, "a key of the rows", path, near_miss(path, sorted(names)))

@@ -106,8 +106,7 @@ def _from_lines(columns: Mapping[str, Any], source: str) -> TaskTable:
     rewards = Column(counts["n"] + counts["n_partial"], _sums(columns, "reward"))
     _check(names, np.ma.getmaskarray(task), counts, rewards, source)
     size = len(names)
-    several = np.ma.filled(np.ma.asarray(columns["several"]), 0).astype(bool) if "several" in columns else None
-    several = np.zeros(size, dtype=bool) if several is None else several
+    several = whole("several").astype(bool) if "several" in columns else np.zeros(size, dtype=bool)
     codes = whole("code").astype(np.int64) if "code" in columns else np.zeros(size, dtype=np.int64)
     markers = [name.removesuffix("_n") for name in columns if name.startswith("marker:") and name.endswith("_n")]
     return TaskTable(

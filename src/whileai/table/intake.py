@@ -133,14 +133,8 @@ class _Intake:
             return self._read(data, None)  # completions in a list, and an error shows the whole row
 
     def _from_list(self, rows: Sequence[Any]) -> TaskTable:
-        """The table of rows in memory, which hold several completions each where the first or a bad reward says so."""
-        if self.fields is None and not hold_several(rows[:1]):
-            try:
-                return self._read(rows, None)
-            except RowError as error:
-                if not isinstance(error.value, (list, tuple)) or not hold_several(rows):
-                    raise
-        if self.fields is not None:
+        """The table of rows in memory, any of which may hold several completions."""
+        if self.fields is not None or not hold_several(rows):
             return self._read(rows, None)
         counts = Counts()
         name = self.argument if self.label is None else self.label

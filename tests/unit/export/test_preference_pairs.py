@@ -110,7 +110,7 @@ def test_the_report_in_words():
         "1 pair from 1 of 3 tasks, rewards at least 1 apart\n"
         "  no pair: unjudged 1 task | same_reward 1 task\n"
         "  skipped: unjudged 1 row\n"
-        "  the chosen one is the longer in 0% of the pairs of two lengths (sign test p=1.00)"
+        "  the chosen one is the longer in 0.00 of the pairs of two lengths (sign test p=1.00)"
     )
     assert wai.preference_pairs([]).report.notes[0].code == "no_rows"
 
