@@ -7,7 +7,6 @@ from typing import Any
 
 import whileai as wai
 from whileai.engine.agents import Agent
-from whileai.engine.brief import Brief
 from whileai.engine.catalog import Catalog
 from whileai.engine.faults import Fault
 from whileai.engine.options import Options, resolve
@@ -15,7 +14,7 @@ from whileai.engine.person import ScriptedPerson
 from whileai.engine.played import Played
 from whileai.engine.reply import Reply, ToolCall, Usage
 from whileai.engine.rollout import replayed
-from whileai.engine.situations import Public, Situation
+from whileai.engine.situations import Brief, Public, Situation
 from whileai.engine.tools import as_tools
 from whileai.engine.world import World, Worlds
 

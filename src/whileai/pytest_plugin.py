@@ -11,7 +11,7 @@ import re
 import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
@@ -70,6 +70,7 @@ def assert_not_worse(result: Comparison, *, margin: float | None = None) -> None
     """
     __tracebackhide__ = True
     from whileai import params
+    from whileai.errors import ParamError
     from whileai.measure.comparison import Comparison
     from whileai.measure.gating import failing_text, judged
 
@@ -77,6 +78,9 @@ def assert_not_worse(result: Comparison, *, margin: float | None = None) -> None
         raise TypeError(f"assert_not_worse: result must be a Comparison; got {type(result).__name__}.")
     if margin is not None:
         params.real("assert_not_worse", "margin", margin, "a number of at least 0", 0, float("inf"), ends="[)")
+        if margin > 1 and not result.target.startswith("marker:"):
+            bound = f"at most 1, the most that {result.target} can lose"
+            raise ParamError.of("assert_not_worse", "margin", bound, margin, "0.05 is five points.")
     gate = judged(result, gate=margin is None, max_loss=margin)
     if not gate.passes:
         raise AssertionError(failing_text(result, gate, _told.get(id(result), ())))
@@ -100,8 +104,8 @@ class _Comparing:
         if before is None:
             path = self._baseline(name)
             if self.config.getoption("wai_update_baseline"):
-                pytest.skip(self._written(after, path))
-            before, source = self._read(path)
+                self._skip(name, self._written(after, path))
+            before, source = self._read(name, path)
         result = compare(before, after, **options)
         page = self._report(result, name, before, after)
         self._keep(result, name, (*_lost(result, before, after), *_where(source, page)))
@@ -122,6 +126,11 @@ class _Comparing:
         # what was replaced could make two tests one; the digest keeps them apart
         return fit if fit == plain else f"{fit}-{hashlib.sha256(plain.encode()).hexdigest()[:8]}"
 
+    def _skip(self, name: str, reason: str) -> NoReturn:
+        """Skip the test, and say why at the end of the session too, where pytest counts skipped tests alone."""
+        self.node.user_properties.append((f"{_PREFIX}{name}{_SUMMARY}", reason))
+        pytest.skip(reason)
+
     def _baseline(self, name: str) -> Path:
         folder: Path = self.config.rootpath / self.config.getoption("wai_baseline")
         return folder / f"{name}.jsonl"
@@ -141,7 +150,7 @@ class _Comparing:
         save_baseline(table, path)
         return f"wrote the baseline {self._shown(path)} ({count(len(table), 'task')}); nothing was compared"
 
-    def _read(self, path: Path) -> tuple[Any, tuple[str, ...]]:
+    def _read(self, name: str, path: Path) -> tuple[Any, tuple[str, ...]]:
         """The baseline, and how a failure names it; the test is skipped where there is none."""
         from whileai.result.digits import count
         from whileai.table.baseline import load_baseline
@@ -149,7 +158,8 @@ class _Comparing:
         if not path.exists():
             nodeid = self.node.nodeid
             quoted = nodeid if re.fullmatch(r"[\w./:-]+", nodeid) else f"'{nodeid}'"
-            pytest.skip(f"no baseline {self._shown(path)}; write it with: pytest {quoted} --wai-update-baseline")
+            how = f"write it with: pytest {quoted} --wai-update-baseline"
+            self._skip(name, f"no baseline {self._shown(path)}; {how}")
         table = load_baseline(path)
         return table, (f"baseline {self._shown(path)} ({count(len(table), 'task')})",)
 

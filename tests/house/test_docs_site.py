@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import functools
 import html.parser
+import http.server
+import inspect
 import os
 import re
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -18,8 +23,11 @@ import whileai
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 SOURCES = ("docs", "recipes", "mkdocs.yml", "CHANGELOG.md", "pyproject.toml")
-#: Pages whose commands run elsewhere: in a test of their own, or as the call that the page is about.
-RUN_ELSEWHERE = {"cli.md", "calls/self_check.md"}
+#: What a console block may show that is no command of ours: it runs in other tests, or is another tool's.
+OTHER_COMMANDS = re.compile(
+    r"make (\w+)|python (recipes/\S+\.py)( .*)?|pip install \.|pytest --wai-update-baseline|lm_eval .*"
+)
+BLOCK = re.compile(r"^ *```([^\n]*)\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 
 
 def copied(folder):
@@ -88,14 +96,56 @@ def test_every_public_name_is_spoken_of_on_a_page_and_listed_in_the_api():
         assert re.search(rf"heading: wai\.{name}$", listed, re.MULTILINE), name
 
 
-def test_commands_on_the_pages_are_run():
-    for page in set(pages()) - RUN_ELSEWHERE:
-        text = (DOCS / page).read_text("utf-8")
-        blocks = re.findall(r"^```console\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-        if any(re.search(r"^\$ wai ", block, re.MULTILINE) for block in blocks):
-            assert re.search(r"^folder = ", text, re.MULTILINE), (
-                f"{page} shows wai commands and no folder to run them in"
-            )
+WRITTEN = [ROOT / "README.md", *(DOCS / page for page in pages()), *sorted(ROOT.glob("recipes/*/*/README.md"))]
+#: Blocks that are no code: trees of files and the like. What else is not run must be named here.
+NOT_RUN = {
+    "docs/ci.md": {"yaml"},  # read by tests of the page
+    "docs/pytest.md": {""},  # compared with the failure itself
+    "docs/cli.md": {"toml"},
+    "recipes/02-measure/rl-selection-to-trl/README.md": {"py"},  # needs TRL and a model to train
+}
+
+
+@pytest.mark.parametrize("file", WRITTEN, ids=lambda file: file.relative_to(ROOT).as_posix())
+def test_every_block_on_a_page_is_run(file):
+    """Python and the `wai` commands of README and docs run by themselves, in a folder of the page: see conftest.py."""
+    name = file.relative_to(ROOT).as_posix()
+    is_drawing = name.startswith("docs/design/")
+    is_recipe = name.startswith(("docs/recipes/", "recipes/"))
+    for kind, block in BLOCK.findall(file.read_text("utf-8")):
+        if kind == "console":
+            for command in re.findall(r"^\$ (.*?)(?: +# .*)?$", block, re.MULTILINE):
+                known = OTHER_COMMANDS.fullmatch(command)
+                assert known or re.match(r"([A-Z_]+=\S+ )*wai ", command), f"{name}: nothing runs $ {command}"
+                if known and known[1]:
+                    assert re.search(rf"^{known[1]}:", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE), command
+                if known and known[2]:
+                    assert (ROOT / known[2]).is_file(), command
+        elif not (is_drawing and kind == "") and not (is_recipe and kind.startswith("py title=")):
+            assert kind in {"python", "text", *NOT_RUN.get(name, ())}, f"{name}: nothing runs a block of {kind!r}"
+
+
+def test_every_call_has_a_page_with_its_signature_and_what_it_needs():
+    for page in sorted(DOCS.glob("calls/*.md")):
+        text = page.read_text("utf-8")
+        assert re.match(r"# [\w, ]+: \S", text), f"{page.name}: the title asks the question"
+        assert "```text" in text, f"{page.name}: nothing is printed"
+        assert re.search(r"When it misleads|What it does not protect against", text), page.name
+        assert re.search(r"On the command line|There is no command for it", text), f"{page.name}: no twin"
+        head = text.split("```")[0].replace("\n", " ")
+        for path, given in re.findall(r"`wai\.([\w.]+)\((.*?)\)(?: -> [^`]*)?`", head):
+            call = whileai
+            for part in path.split("."):
+                call = getattr(call, part)
+            wanted = [
+                ("**" if one.kind is one.VAR_KEYWORD else "*" if one.kind is one.VAR_POSITIONAL else "") + one.name
+                for one in inspect.signature(call).parameters.values()
+            ]
+            tree = ast.parse(f"def call({given}): pass").body[0].args
+            named = [one.arg for one in [*tree.args, *tree.kwonlyargs]]
+            named += [f"*{tree.vararg.arg}"] if tree.vararg else []
+            named += [f"**{tree.kwarg.arg}"] if tree.kwarg else []
+            assert sorted(named) == sorted(wanted), f"{page.name}: {path}"
 
 
 @pytest.mark.parametrize(
@@ -181,3 +231,39 @@ def test_the_api_holds_the_docstrings(site):
     for words in ("wai.pass_at", "must_not_regress", "ParamError", "Comparison"):
         assert words in text
     assert ":::" not in re.sub(r"<[^>]+>", "", text)
+
+
+class Silent(http.server.SimpleHTTPRequestHandler):
+    """A server of files that says nothing."""
+
+    def log_message(self, *_):
+        pass
+
+
+def test_the_search_finds_a_call(site):
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    chromium = os.environ.get("WHILEAI_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("no Chromium here; WHILEAI_CHROMIUM names one")
+    root, _ = site
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Silent, directory=str(root)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    home = f"http://127.0.0.1:{server.server_port}/"
+    asked, said = [], []
+    try:
+        with sync_api.sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+            page = browser.new_page()
+            page.on("request", lambda request: asked.append(request.url))
+            page.on("console", lambda message: said.append(message.text))
+            page.goto(f"{home}index.html")
+            page.locator("button.md-search__button").click()
+            page.get_by_placeholder("Search").first.fill("pass_at")
+            found = page.locator("a[href*='calls/pass_at.html'] mark").first
+            found.wait_for(timeout=10_000)
+            browser.close()
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert said == []
+    assert [url for url in asked if not url.startswith((home, "data:", "blob:"))] == []

@@ -69,6 +69,8 @@ def test_a_missing_baseline_skips_with_the_command_that_writes_it(suite):
     how = "write it with: pytest test_agent.py::test_agent --wai-update-baseline"
     assert f"no baseline tests/wai_baseline/agent.jsonl; {how}" in text
     assert "pytest 'test_agent.py::test_margin[0.2]' --wai-update-baseline" in text
+    plain = " ".join(suite.runpytest_subprocess(*PLUGIN, "-q").stdout.str().split())
+    assert f"agent: no baseline tests/wai_baseline/agent.jsonl; {how}" in plain
     assert not (suite.path / "tests").exists()
 
 
@@ -230,6 +232,13 @@ def test_what_is_not_worse(before, after, options, margin, said):
 def test_a_margin_is_a_number(margin):
     with pytest.raises((ValueError, TypeError), match="assert_not_worse: margin must be a number of at least 0"):
         assert_not_worse(wai.compare(arm(10), arm(10)), margin=margin)
+
+
+def test_a_margin_of_a_rate_is_no_more_than_it_can_lose():
+    with pytest.raises(ValueError, match=r"margin must be at most 1, the most that pass_at_1 can lose; got 5. 0.05 is"):
+        assert_not_worse(wai.compare(arm(10), arm(10)), margin=5)
+    longer = [{**row, "markers": {"chars": 50 + place % 3}} for place, row in enumerate(arm(10))]
+    assert_not_worse(wai.compare(arm(10), longer, target="marker:chars"), margin=5)
 
 
 def test_only_a_comparison_is_not_worse():

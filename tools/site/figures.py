@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import tempfile
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,11 +39,11 @@ class Figure:
 
 
 def names_of(page: Path, blocks: int | None) -> Names:
-    """What the first Python blocks of a page leave behind."""
+    """What the first Python blocks of a page leave behind, run in a folder that is thrown away."""
     names: Names = {"__name__": "page"}
     found = re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    for place, block in enumerate(found[:blocks]):
-        with contextlib.redirect_stdout(io.StringIO()):
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), contextlib.redirect_stdout(io.StringIO()):
+        for place, block in enumerate(found[:blocks]):
             exec(compile(block, f"{page.name} block {place}", "exec"), names)  # the page's own code
     return names
 
@@ -93,16 +95,46 @@ def compared(names: Names) -> str:
     return of_plot(result, "change of a rate, after - before", "What changed? Each marker has an axis of its own")
 
 
+def bars(title: str, counts: dict[str, int], axis: str = "rows") -> str:
+    """A bar for each count, the first one the one that matters."""
+    rows = tuple(
+        Interval(name, f"{n:,}", float(n), shape="bar", axis=axis, reference=0.0, main=not place)
+        for place, (name, n) in enumerate(counts.items())
+    )
+    return framed(title, interval_plot(Plot(title, rows), WIDTH, axis=axis))
+
+
 def leaks(names: Names) -> str:
     """Rows that stay, and rows that each rule takes."""
     report = names["kept"].report
     rules = ("exact", "ngram", "near_duplicate", "reworded", "embedding")
     counts = {"kept": report.n_rows - report.n_dropped, **{rule: report[rule] for rule in rules if report[rule]}}
-    rows = tuple(
-        Interval(name, f"{n:,}", float(n), shape="bar", axis="rows", reference=0.0, main=name == "kept")
-        for name, n in counts.items()
-    )
-    return framed("What stays, and which rule takes the rest", interval_plot(Plot("Rows", rows), WIDTH, axis="rows"))
+    return bars("What stays, and which rule takes the rest", counts)
+
+
+def judges(names: Names) -> str:
+    """Each judge's agreement with gold."""
+    found = names["wai"].compare_judges({"small": names["small"], "large": names["large"]}, names["labelled"])
+    return of_plot(found, "agreement with gold")
+
+
+def drawn_rows(names: Names) -> str:
+    """Rows of each verdict beside those that were picked."""
+    rows, picked = names["rows"], names["picked"]
+    counts = {}
+    for word, reward in (("pass", 1), ("fail", 0)):
+        counts[f"judged {word}"] = sum(row["reward"] == reward for row in rows)
+        counts[f"picked of {word}"] = sum(row["reward"] == reward for row in picked)
+    return bars("More of the rarer verdict than its share", counts)
+
+
+def rollouts(names: Names) -> str:
+    """Rollouts by their verdict, and the faults they met, as the print counts them."""
+    graded = names["graded"]
+    counts = {name: sum(row["reward"] == reward for row in graded) for name, reward in (("pass", 1), ("fail", 0))}
+    met = Counter(event["mode"] for row in graded for event in row["ledger"] if event.get("injected"))
+    counts |= {f"met {mode}": met[mode] for mode in sorted(met)}
+    return bars("Rollouts by verdict, and the faults that they met", counts, "rollouts, and faults")
 
 
 def verdicts(names: Names) -> str:
@@ -165,6 +197,7 @@ NOTE = "mark = share of trials whose interval holds the truth, in the worst sett
 FIGURES: dict[str, Figure] = {
     "calibrate": Figure("calls/calibrate.md", 1, lambda names: of_plot(names["kept"].report, "pass rate")),
     "compare": Figure("calls/compare.md", 1, compared),
+    "compare_judges": Figure("calls/compare_judges.md", 1, judges),
     "coverage": Figure("statistics.md", 0, coverage),
     "decontaminate": Figure("calls/decontaminate.md", 1, leaks),
     "eval_variance": Figure("calls/eval_variance.md", 1, lambda names: of_plot(names["floor"], "pass@1 of a run")),
@@ -177,7 +210,10 @@ FIGURES: dict[str, Figure] = {
     "judge_trust": Figure("calls/judge_trust.md", 1, lambda names: of_plot(names["wai"].judge_trust(names["rows"]))),
     "pass_at": Figure("calls/pass_at.md", 1, tries),
     "read": Figure("read-a-result.md", 1, verdicts),
+    "report": Figure("calls/report.md", 1, lambda names: of_plot(names["result"], "change of a rate, after - before")),
+    "sample_for_labels": Figure("calls/sample_for_labels.md", 1, drawn_rows),
     "select": Figure("calls/select.md", 1, lambda names: of_plot(names["kept"].report, "rows")),
+    "simulate": Figure("calls/simulate.md", 1, rollouts),
 }
 
 

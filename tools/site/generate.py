@@ -13,6 +13,8 @@ from pathlib import Path
 import api
 import architecture
 import figures
+import notebook
+import options as commands
 
 ROOT = Path(__file__).resolve().parents[2]
 RECIPE = """--8<-- "{folder}/README.md"
@@ -48,8 +50,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--root", type=Path, default=ROOT, help="folder that holds docs/ and recipes/")
     options = parser.parse_args(argv)
     docs = options.root / "docs"
-    made = {**api.pages(), **recipes(options.root), **schemas(options.root)}
-    made |= {**figures.drawn(docs), **architecture.drawn(options.root)}
+    made = {"options.md": commands.page(), **api.pages(), **recipes(options.root), **schemas(options.root)}
+    made |= {**figures.drawn(docs), **architecture.drawn(options.root), **notebook.pages(docs)}
     stale = [
         path for path, text in made.items() if not (docs / path).is_file() or (docs / path).read_text("utf-8") != text
     ]
