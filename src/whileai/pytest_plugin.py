@@ -69,18 +69,13 @@ def assert_not_worse(result: Comparison, *, margin: float | None = None) -> None
         With the printed result, the loss that is not ruled out, and the tasks that lost most.
     """
     __tracebackhide__ = True
-    from whileai import params
-    from whileai.errors import ParamError
     from whileai.measure.comparison import Comparison
-    from whileai.measure.gating import failing_text, judged
+    from whileai.measure.gating import check_loss, failing_text, judged
 
     if not isinstance(result, Comparison):
         raise TypeError(f"assert_not_worse: result must be a Comparison; got {type(result).__name__}.")
     if margin is not None:
-        params.real("assert_not_worse", "margin", margin, "a number of at least 0", 0, float("inf"), ends="[)")
-        if margin > 1 and not result.target.startswith("marker:"):
-            bound = f"at most 1, the most that {result.target} can lose"
-            raise ParamError.of("assert_not_worse", "margin", bound, margin, "0.05 is five points.")
+        check_loss("assert_not_worse", "margin", margin, result.target)
     gate = judged(result, gate=margin is None, max_loss=margin)
     if not gate.passes:
         raise AssertionError(failing_text(result, gate, _told.get(id(result), ())))

@@ -242,10 +242,11 @@ def test_a_server_that_dies_is_a_connection_and_the_run_goes_on_elsewhere(tiny, 
 
     long = wai.Sampling(max_tokens=200, seed=5)
     options = {"situations": 16, "concurrency": 1, "retries": 0, "output": output, "sampling": long}
-    killer = threading.Thread(target=kill)
-    killer.start()
-    data = simulated(mortal.model(), **options)
-    killer.join()
+    threading.Thread(target=kill, daemon=True).start()
+    try:
+        data = simulated(mortal.model(), **options)
+    finally:
+        mortal.kill()
     broken = [row for row in data if not row["usable"]]
     assert broken
     assert {row["unusable_reason"] for row in broken} == {"connection"}

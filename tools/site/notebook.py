@@ -6,7 +6,6 @@ import ast
 import contextlib
 import io
 import json
-import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -45,19 +44,14 @@ def page(file: Path) -> str:
     cells = json.loads(file.read_text("utf-8"))["cells"]
     names: dict[str, Any] = {"__name__": "notebook"}
     parts = []
-    before = Path.cwd()
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        try:
-            for cell in cells:
-                text = "".join(cell["source"])
-                if cell["cell_type"] == "markdown":
-                    parts.append(f"{text}\n")
-                    continue
-                parts.append(f"```python\n{text}\n```\n")
-                parts.append(shown(text, names))
-        finally:
-            os.chdir(before)
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for cell in cells:
+            text = "".join(cell["source"])
+            if cell["cell_type"] == "markdown":
+                parts.append(f"{text}\n")
+                continue
+            parts.append(f"```python\n{text}\n```\n")
+            parts.append(shown(text, names))
     return HEAD.format(name=file.name) + "\n".join(part for part in parts if part) + TAIL.format(name=file.name)
 
 

@@ -44,7 +44,7 @@ def arguments_of(parser: Parser) -> list[argparse.Action]:
 
 def page() -> str:
     """The page: what all commands take, then what each does."""
-    parsers = {name: options._command(name) for name in options.COMMANDS}
+    parsers = {name: options.parser_of(name) for name in options.COMMANDS}
     shared = [one for one in arguments_of(parsers["pass-at"]) if is_common(one) and "--help" not in one.option_strings]
     parts = [HEAD]
     for name, command in options.COMMANDS.items():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from whileai import params
 from whileai.cli import github
 from whileai.cli.failures import InputError
 from whileai.cli.inputs import Reading, reading
@@ -66,7 +65,9 @@ def _check(args: argparse.Namespace) -> None:
     """Raise on a setting outside its bound before files are read."""
     check_files({"--output": args.output, "--junit": args.junit, "--report": args.report})
     if args.max_loss is not None:
-        params.real("compare", "max_loss", args.max_loss, "a number of at least 0", 0, float("inf"), ends="[)")
+        from whileai.measure.gating import check_loss
+
+        check_loss("compare", "max_loss", args.max_loss, args.target)
     from whileai.cli.markdown import is_name
 
     if not is_name(args.name):

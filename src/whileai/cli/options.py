@@ -219,7 +219,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         raise UsageError(f"wai: error: there is no command {given!r}. {hint}")
     rest = list(argv)
     rest.remove(given)
-    parser = _command(command)
+    parser = parser_of(command)
     parser.check_flags(rest)
     args = parser.parse_args(rest)
     if args.json and args.markdown:
@@ -249,7 +249,7 @@ def _top() -> Parser:
     return parser
 
 
-def _command(name: str) -> Parser:
+def parser_of(name: str) -> Parser:
     """The parser of one command."""
     command = COMMANDS[name]
     parser = Parser(

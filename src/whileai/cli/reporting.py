@@ -23,28 +23,9 @@ if TYPE_CHECKING:
     #: The table of an arm, and its rows where it has any.
     Read = tuple[TaskTable, list[dict[str, Any]] | None]
 
-#: Options that only two arms have a use for, with what they are where they are not given.
-OF_TWO: dict[str, Any] = {
-    "target": "pass_at_1",
-    "must_not_regress": [],
-    "lower_is_better": [],
-    "proxy": None,
-    "run_std": None,
-    "run_std_runs": None,
-    "by": None,
-    "cluster": None,
-}
-#: The other options that decide what stands on the page.
-OF_ANY: dict[str, Any] = {
-    "gold": None,
-    "level": 0.95,
-    "fields_map": None,
-    "read_format": None,
-    "filter": None,
-    "no_texts": False,
-    "include_reference": False,
-    "max_mb": 5.0,
-}
+#: Options that only two arms have a use for, and the others that decide what stands on the page.
+OF_TWO = ("target", "must_not_regress", "lower_is_better", "proxy", "run_std", "run_std_runs", "by", "cluster")
+OF_ANY = ("gold", "level", "fields_map", "read_format", "filter", "no_texts", "include_reference", "max_mb")
 FLAGS = {"fields_map": "--map", "read_format": "--from"}
 
 
@@ -78,12 +59,14 @@ def report(args: argparse.Namespace) -> int:
     from whileai import params
     from whileai.cli.comparing import check_numbers
     from whileai.cli.inputs import reading
+    from whileai.cli.options import parser_of
     from whileai.cli.output import Answer, check_file, deliver
 
     check_file(args.output)
     params.real("report", "max_mb", args.max_mb, "a number above 0", 0, 1e6, ends="(]")
+    usual = parser_of("report").get_default
     if args.after is None:
-        given = next((name for name, usual in OF_TWO.items() if getattr(args, name) != usual), None)
+        given = next((name for name in OF_TWO if getattr(args, name) != usual(name)), None)
         if given is not None:
             raise InputError(f"--{given.replace('_', '-')} must be left out where there is no B. It is for two arms.")
     names = ("before",) if args.after is None else ("before", "after")
@@ -119,6 +102,7 @@ def _by_rows(args: argparse.Namespace) -> bool:
 
 def written(args: argparse.Namespace, arms: Sequence[Reading], read: Sequence[Read], result: Any, path: str) -> Page:
     """The page of what was read and measured, for ``wai report`` and for ``wai compare --report``."""
+    from whileai.cli.options import parser_of
     from whileai.cli.terminal import busy
     from whileai.keys import GOLD_REWARD
     from whileai.pages.call import write_page
@@ -136,7 +120,7 @@ def written(args: argparse.Namespace, arms: Sequence[Reading], read: Sequence[Re
             [input_of(arm, file) for arm, file in zip(pages, files, strict=True)],
             path,
             command=_command(args, files),
-            max_mb=getattr(args, "max_mb", OF_ANY["max_mb"]),
+            max_mb=getattr(args, "max_mb", parser_of("report").get_default("max_mb")),
             texts=not getattr(args, "no_texts", False),
             include_reference=getattr(args, "include_reference", False),
             tasks=None if tasks is None else [task.strip() for task in tasks.split(",") if task.strip()],
@@ -146,8 +130,12 @@ def written(args: argparse.Namespace, arms: Sequence[Reading], read: Sequence[Re
 
 def _command(args: argparse.Namespace, files: Sequence[str]) -> str:
     """The ``wai report`` that measures the same."""
+    from whileai.cli.options import parser_of
+
+    parser = parser_of("report")
     words = ["wai", "report", *files]
-    for name, usual in (OF_TWO | OF_ANY).items():
+    for name in (*OF_TWO, *OF_ANY):
+        usual = parser.get_default(name)
         value = getattr(args, name, usual)
         flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
         if value is True:

@@ -140,11 +140,10 @@ class Catalog:
                 entity.fields.setdefault(name, (use.schema(parameter), root))
         if use.searches and not {"name", "title"} & entity.fields.keys():
             entity.fields["name"] = ({}, {})
+        output = use.tool.returns or {}
         for name, schema in _output_fields(use.tool).items():
             if name not in entity.links and name != entity.id_field:
-                entity.fields.setdefault(
-                    name, (values.resolved(schema, (use.tool.returns or {})), (use.tool.returns or {}))
-                )
+                entity.fields.setdefault(name, (values.resolved(schema, output), output))
         noun = nouns.verb_noun(use.tool.name)[1]
         last = noun.split()[-1] if noun else ""
         if use.tool.effect == "read" and not use.many and last and last not in use.entity.split():

@@ -6,40 +6,22 @@ import contextlib
 import errno
 import json
 import os
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, Self
 
 from whileai import __version__
 from whileai.engine.options import CALL
-from whileai.errors import ParamError, RowError, ScorerError, sentence
+from whileai.errors import ParamError, RowError, sentence
 from whileai.result.digits import count
-from whileai.scoring.children import kept_from_children
+from whileai.scoring.appending import Appending, checked_path, sync, write
 
-try:
-    import fcntl
-except ImportError:  # Windows has no such locks
-    fcntl = None  # type: ignore[assignment]
-
-#: Seconds of work that a power cut may cost; a killed process costs none.
-SYNC_EVERY = 1.0
-#: What a file system says that has no locks, or nothing to sync.
-_NOT_HERE = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
 Key = tuple[str, int]
 
 
 def check_output(path: Any) -> Path:
     """`path` as that of a run: a ``.jsonl`` file, or none yet, in a folder that exists."""
-    if not isinstance(path, (str, os.PathLike)):
-        raise TypeError(sentence(CALL, "output", "a path", path))
-    found = Path(os.fsdecode(path))
-    if not str(path) or found.is_dir() or (found.exists() and not found.is_file()) or found.suffix != ".jsonl":
-        raise ParamError.of(CALL, "output", "a file ending in .jsonl, or a new one", str(path))
-    if not found.resolve().parent.is_dir():
-        text = sentence(CALL, "output", "a file in a folder that exists", str(path), "Make the folder first.")
-        raise FileNotFoundError(text)
-    return found
+    return checked_path(path, CALL, "output", "a file ending in .jsonl, or a new one", ".jsonl")
 
 
 class Store:
@@ -70,9 +52,8 @@ class Store:
         self.accepted: dict[int, dict[str, Any]] = {}
         self.n_torn = 0
         self._safe: set[Key] = set()
-        self._file: IO[bytes] | None = None
+        self._file = Appending(self.path, CALL, "output")
         self._plan: IO[bytes] | None = None
-        self._synced = time.monotonic()
         self._open = contextlib.ExitStack()
 
     def _beside(self, name: str) -> Path:
@@ -82,9 +63,7 @@ class Store:
 
     def __enter__(self) -> Self:
         with self._open as opened:
-            file = opened.enter_context(self._opened(self.path))
-            opened.enter_context(kept_from_children(file.fileno()))
-            self._lock(file)
+            file = opened.enter_context(self._file).file
             file.seek(0)
             data = file.read()
             plan_path = self._beside("plan.jsonl")
@@ -95,37 +74,15 @@ class Store:
                 self._take(number, line)
             self._safe = set(self.rows)
             self.accepted = {entry["situation"]: entry for entry in entries}
-            self._file = file
             self._open = opened.pop_all()
         return self
-
-    def _opened(self, path: Path) -> IO[bytes]:
-        try:
-            return path.open("a+b")
-        except OSError as error:
-            bound = "a file that can be read and written"
-            raise ParamError.of(CALL, "output", bound, str(path), f"{error.strerror}.") from error
-
-    def _lock(self, file: IO[bytes]) -> None:
-        """Be the only run that writes here; a file system without locks leaves that to the caller."""
-        if fcntl is None:
-            return
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno in _NOT_HERE:
-                return
-            if not isinstance(error, BlockingIOError):
-                raise
-            fix = "Wait until it has ended, or give output= another file."
-            raise ScorerError(f"{CALL}: another run writes to {str(self.path)!r}. {fix}") from error
 
     def _whole_lines(self, file: IO[bytes], data: bytes) -> list[bytes]:
         """The lines that were written whole; what a crash left of the last one is cut off and kept beside."""
         *lines, rest = data.split(b"\n")
         torn = rest
         if rest and _row(rest) is not None:  # whole but for the end of its line, as an editor may leave it
-            self._write(file, b"\n")
+            write(file, b"\n")
             return [*lines, rest]
         if not rest and lines and _row(lines[-1]) is None and lines[-1].strip():
             torn = lines.pop() + b"\n"
@@ -167,7 +124,7 @@ class Store:
         with draft.open("w", encoding="utf-8", errors="surrogatepass") as file:
             file.write(text + "\n")
             file.flush()
-            _sync(file)
+            sync(file)
         draft.replace(told)
 
     def _take(self, number: int, line: bytes) -> None:
@@ -190,19 +147,13 @@ class Store:
         OSError
             If it cannot be written, with the number of rows that are safe.
         """
-        file = self._file
-        assert file is not None
-        line = encoded(row) + b"\n"
-        size = os.fstat(file.fileno()).st_size
+        number = self._file.file.fileno()
+        size = os.fstat(number).st_size
         try:
-            self._write(file, line)
-            now = time.monotonic()
-            if now - self._synced >= SYNC_EVERY:
-                _sync(file)
-                self._synced = now
+            self._file.append(encoded(row) + b"\n")
         except OSError as error:
             with contextlib.suppress(OSError):
-                os.ftruncate(file.fileno(), size)
+                os.ftruncate(number, size)
             self._raise(error)
         self._safe.add((row["task_id"], row["rollout_index"]))
 
@@ -218,25 +169,14 @@ class Store:
         if self._plan is None:
             self._plan = self._open.enter_context(self._beside("plan.jsonl").open("ab"))
         try:
-            self._write(self._plan, encoded(entry) + b"\n")
+            write(self._plan, encoded(entry) + b"\n")
         except OSError as error:
             self._raise(error)
 
-    @staticmethod
-    def _write(file: IO[bytes], line: bytes) -> None:
-        while line:
-            line = line[os.write(file.fileno(), line) :]
-
     def __exit__(self, *_: object) -> None:
-        file = self._file
-        if file is not None:
-            with self._open:
-                for one in (file, self._plan):
-                    if one is not None:
-                        _sync(one)
-                if fcntl is not None:
-                    with contextlib.suppress(OSError):  # a file system without locks
-                        fcntl.flock(file, fcntl.LOCK_UN)
+        with self._open:
+            if self._plan is not None:
+                sync(self._plan)
 
 
 class _Shown(str):
@@ -266,14 +206,6 @@ def encoded(row: Mapping[str, Any]) -> bytes:
         return json.dumps(row, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
         return json.dumps(row).encode()
-
-
-def _sync(file: IO[Any]) -> None:
-    try:
-        os.fsync(file.fileno())
-    except OSError as error:
-        if error.errno not in _NOT_HERE:
-            raise
 
 
 def _row(line: bytes) -> dict[str, Any] | None:

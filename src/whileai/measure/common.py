@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from whileai import params
+from whileai.readers.logs.tally import told_of
 from whileai.result import Note
 from whileai.result.digits import count
 from whileai.table.task_table import TaskTable
@@ -37,9 +38,7 @@ def table_notes(table: TaskTable, arm: str = "") -> list[Note]:
 
 def reading_notes(arms: Mapping[str, TaskTable]) -> list[Note]:
     """What readers of logs had to say of several arms: once where it is said of all, else with the arm's name."""
-    shared = [note for note in next(iter(arms.values())).reading if all(note in of.reading for of in arms.values())]
-    own = [(arm, note) for arm, table in arms.items() for note in table.reading if note not in shared]
-    return [*shared, *(Note(note.code, f"{arm}: {note.text}", note.fix) for arm, note in own)]
+    return told_of({arm: table.reading for arm, table in arms.items()})
 
 
 def fill_notes(table: TaskTable, arm: str = "") -> list[Note]:

@@ -16,7 +16,7 @@ from whileai.measure.corrected_change import CorrectedChange, corrected_of
 from whileai.measure.grouping import shared_grouping
 from whileai.measure.paired import Arms, adjusted, paired_delta
 from whileai.measure.slices import sliced
-from whileai.readers.containers import as_list
+from whileai.readers.containers import listed
 from whileai.result import Note
 from whileai.stats import clustered, power
 from whileai.stats.noise import noise_band
@@ -114,14 +114,14 @@ def compare(
         check_key("compare", name, path, {"before": before, "after": after})
     if gold is not None:
         check_key("compare", "gold", gold, {"before": before, "after": after})
-    said: list[tuple[Note, ...]] = [(), ()]
+    said: list[list[Note]] = [[], []]
     if by is not None or gold is not None:
-        before, said[0] = _listed(before, "before")
-        after, said[1] = _listed(after, "after")
+        before, said[0] = listed(before, "compare", "before")
+        after, said[1] = listed(after, "compare", "after")
     read = [_read(data, arm, list(paths.values())) for data, arm in ((before, "before"), (after, "after"))]
     for name, path in paths.items():
         check_found("compare", name, path, [labels[path] for _, labels in read], [before, after])
-    tables = [replace(table, reading=told or table.reading) for (table, _), told in zip(read, said, strict=True)]
+    tables = [replace(table, reading=tuple(told) or table.reading) for (table, _), told in zip(read, said, strict=True)]
     arms = Arms(tables[0], tables[1])
     notes: list[Note] = []
     if cluster is not None:
@@ -148,15 +148,6 @@ def compare(
     lower = target in asked.lower
     found = sliced(arms, labels, (before, after), target=target, lower=lower, level=level)
     return _compared(arms, asked, found.deltas, [*found.notes, *notes], corrected)
-
-
-def _listed(data: Any, arm: str) -> tuple[list[dict[str, Any]], tuple[Note, ...]]:
-    """The rows of an arm in a list, and what a reader of logs has to say of them."""
-    from whileai.readers.logs.tally import Counts, reader_notes
-
-    counts = Counts()
-    rows = as_list(data, "compare", arm, counts)
-    return rows, tuple(reader_notes(counts.tally()))
 
 
 def _read(data: Any, arm: str, paths: Sequence[str]) -> tuple[TaskTable, dict[str, Labels]]:

@@ -14,8 +14,9 @@ from whileai.errors import ParamError
 from whileai.measure.gold import Gold, Picked, gold_notes, how_picked, label_key, read_gold
 from whileai.measure.judge_comparison import JudgeComparison, JudgeScore
 from whileai.measure.judged import ask, is_binary
-from whileai.readers.containers import as_list
-from whileai.result import Note
+from whileai.readers.containers import listed
+from whileai.readers.logs.tally import told_of
+from whileai.result import Note, noted
 from whileai.result.digits import count
 from whileai.scoring.replies import meta_of
 from whileai.stats import agreement, intervals, multiple, signflip
@@ -95,10 +96,13 @@ def compare_judges(
         if rows is not None:
             raise ParamError.of(CALL, "gold", "a key where rows are given", type(gold).__name__)
         rows, gold = gold, keys.GOLD_REWARD
-    given = {
-        str(name): None if _is_judge(judge) else as_list(judge, CALL, f"judges[{name!r}]")
-        for name, judge in judges.items()
-    }
+    told: dict[str, Sequence[Note]] = {}
+    given: dict[str, list[dict[str, Any]] | None] = {}
+    for name, judge in judges.items():
+        where = f"judges[{name!r}]"
+        given[str(name)], told[where] = (None, ()) if _is_judge(judge) else listed(judge, CALL, where)
+    if rows is not None:
+        rows, told["rows"] = listed(rows, CALL, "rows")
     base = _base(given, rows, gold)
     labels = read_gold(base, CALL, gold)
     places = [place for place, value in enumerate(labels.values.tolist()) if value in (0, 1)]
@@ -109,7 +113,7 @@ def compare_judges(
         else _read(str(name), given[str(name)] or [], labelled)
         for name, judge in judges.items()
     ]
-    return _compared(entries, labelled, labels, labels.values[places], gold, level)
+    return noted(_compared(entries, labelled, labels, labels.values[places], gold, level), told_of(told))
 
 
 def _is_judge(value: Any) -> bool:
@@ -121,12 +125,13 @@ def _is_judge(value: Any) -> bool:
 def _base(given: Mapping[str, Any], rows: Any, gold: str) -> list[dict[str, Any]]:
     """The labelled rows."""
     if rows is not None:
-        return as_list(rows, CALL, "rows")
+        found: list[dict[str, Any]] = rows
+        return found
     tables = [table for table in given.values() if table is not None]
     if not tables:
         raise ParamError.of(CALL, "rows", "given where judges are to be asked", None, "Pass the labelled rows.")
     with_gold = (t for t in tables if any(not keys.is_missing(keys.at_path(row, gold)) for row in t))
-    found: list[dict[str, Any]] = next(with_gold, tables[0])
+    found = next(with_gold, tables[0])
     return found
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from whileai import params
 from whileai.errors import ParamError
 from whileai.measure.comparison import WORDS, change_text, value_places
 from whileai.result import digits as d
@@ -62,6 +63,14 @@ class Lost:
     loss: float
 
 
+def check_loss(call: str, where: str, loss: Any, target: str) -> None:
+    """Raise unless a loss that is allowed is a number of at least 0, and of a rate at most 1."""
+    params.real(call, where, loss, "a number of at least 0", 0, math.inf, ends="[)")
+    if loss > 1 and not target.startswith("marker:"):  # five points written as 5 would let all pass
+        bound = f"at most 1, the most that {target} can lose"
+        raise ParamError.of(call, where, bound, loss, "0.05 is five points.")
+
+
 def judged(result: Comparison, *, gate: bool, max_loss: float | None = None) -> Gate:
     """Whether the gates that were asked for pass, and what they say.
 
@@ -71,7 +80,7 @@ def judged(result: Comparison, *, gate: bool, max_loss: float | None = None) -> 
         Passes where the result is ok.
     max_loss : float, optional
         Passes where the interval rules out a loss of so much, and the guards and the proxy hold. A proven loss that is
-        smaller passes here, and fails `gate`. Of a rate it is at most 1.
+        smaller passes here, and fails `gate`. `check_loss` says what it may be.
 
     Notes
     -----
@@ -79,9 +88,6 @@ def judged(result: Comparison, *, gate: bool, max_loss: float | None = None) -> 
     """
     if not gate and max_loss is None:
         return Gate()
-    if max_loss is not None and max_loss > 1 and not result.target.startswith("marker:"):
-        bound = f"at most 1, the most that {result.target} can lose"  # five points written as 5 would let all pass
-        raise ParamError.of("compare", "max_loss", bound, max_loss, "0.05 is five points.")
     loss = largest_loss(result)
     beside = _beside_the_target(result)
     failures = [*(_of_the_target(result) if gate else ()), *beside]

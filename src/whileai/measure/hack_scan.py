@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from whileai import params
 from whileai.errors import ParamError
-from whileai.readers.containers import as_list
+from whileai.readers.containers import listed
 from whileai.result import Block, Headline, Interval, Line, Note, Plot, Result, Table
 from whileai.result import digits as d
 from whileai.simulations.behaviour import WORDS
@@ -223,11 +223,12 @@ def hack_scan(
     for name, function in (own or {}).items():
         if not callable(function):
             raise ParamError.of(CALL, f"features[{name!r}]", "a function of a row", function)
-    read = features_of(as_list(rows, CALL, "rows"), CALL, own)
+    given, told = listed(rows, CALL, "rows")
+    read = features_of(given, CALL, own)
     if features is not None and own is None:
         read = _only(read, features)
     allowed = _endorsed(endorsed, read)
-    return _scanned(read, allowed, level)
+    return noted(_scanned(read, allowed, level), told)
 
 
 def _named(where: str, names: Any) -> list[str]:

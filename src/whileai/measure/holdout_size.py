@@ -10,7 +10,7 @@ import numpy as np
 
 from whileai import params
 from whileai.errors import ParamError
-from whileai.measure.common import fill_notes
+from whileai.measure.common import fill_notes, reading_notes
 from whileai.measure.paired import Arms
 from whileai.result import Block, Headline, Interval, Note, Plot, Result, Table
 from whileai.result import digits as d
@@ -199,14 +199,14 @@ def holdout_size(
         n_tasks_low=low,
         n_tasks_high=high,
         n_tasks_concentrated=concentrated,
-        notes=(*spread.notes, *_fill_notes(a, b)),
+        notes=(*spread.notes, *_arm_notes(a, b)),
     )
 
 
-def _fill_notes(a: TaskTable | None, b: TaskTable | None) -> list[Note]:
-    """What was left out of the pilot's arms."""
-    arms = (("before", a), ("after", b))
-    return [note for arm, table in arms if table is not None for note in fill_notes(table, arm)]
+def _arm_notes(a: TaskTable | None, b: TaskTable | None) -> list[Note]:
+    """What was left out of the pilot's arms, and what their readers passed over."""
+    arms = {arm: table for arm, table in (("before", a), ("after", b)) if table is not None}
+    return [*(note for arm, table in arms.items() for note in fill_notes(table, arm)), *reading_notes(arms)]
 
 
 def _check(effect: Any, base: Any, k: Any, power: Any, level: Any, task_std: Any) -> None:

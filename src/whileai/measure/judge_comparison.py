@@ -115,7 +115,7 @@ class JudgeComparison(Result):
         told = [place for place in range(len(header)) if any(row[place] for row in rows)]
         cells = tuple(tuple(row[place] for place in told) for row in rows)
         kept = tuple(header[place] for place in told)
-        droppable = tuple(place for place in range(len(kept) - 1, 4, -1) if kept[place] in header[5:])
+        droppable = tuple(place for place in reversed(range(len(kept))) if kept[place] in header[5:])
         table = Table(kept, cells, "".join("lllllrrr"[place] for place in told), droppable=droppable)
         return [Headline(head), table, *self.notes]
 

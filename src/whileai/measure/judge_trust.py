@@ -13,7 +13,7 @@ from whileai.measure.judge_notes import trust_notes
 from whileai.measure.judged import Judged, is_binary, read_judged
 from whileai.measure.probes import ADDED, REPLACED, asked_again
 from whileai.measure.trust import Check, JudgeTrust, Sensitivity
-from whileai.readers.containers import as_list
+from whileai.readers.containers import listed
 from whileai.stats import agreement, corrected, exact, multiple
 from whileai.stats.agreement import task_means
 from whileai.verify.adapt import as_judge
@@ -105,19 +105,19 @@ def judge_trust(
     scorer = None if judge is None else as_judge(judge, CALL, "judge")
     names = _probe_names(probes, given=scorer is not None)
     times = _repeats(repeats, given=scorer is not None)
-    given = as_list(rows, CALL, "rows")
-    listed = [row for row in given if not keys.is_fill(row)]
-    n_fill = len(given) - len(listed)
+    given, told = listed(rows, CALL, "rows")
+    kept = [row for row in given if not keys.is_fill(row)]
+    n_fill = len(given) - len(kept)
     if n_fill:
         read_judged(given, CALL, gold)  # a row that cannot be read is named by its place among all
-    read = read_judged(listed, CALL, gold, scorer)
+    read = read_judged(kept, CALL, gold, scorer)
     asked = None
     if scorer is not None and (names or times):
-        asked = asked_again(scorer, listed, read, names=names, repeats=times, max_flip=float(max_flip), level=level)
+        asked = asked_again(scorer, kept, read, names=names, repeats=times, max_flip=float(max_flip), level=level)
     bars = (float(min_agreement), float(min_kappa))
     result = _measured(read, bars, level, asked, float(width))
     notes = tuple(trust_notes(result, read, asked, has_judge=scorer is not None, n_fill=n_fill))
-    return replace(result, notes=notes, reason=result.reason or notes[0].text.rstrip("."))
+    return replace(result, notes=(*notes, *told), reason=result.reason or notes[0].text.rstrip("."))
 
 
 def _probe_names(probes: Any, *, given: bool) -> tuple[str, ...]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from whileai import keys, params
 from whileai.measure.label_sources import CALL, Labels, read_labels
-from whileai.readers.containers import as_list
-from whileai.result import Block, Headline, Line, Note, Result, Table
+from whileai.readers.containers import listed
+from whileai.readers.logs.tally import told_of
+from whileai.result import Block, Headline, Line, Note, Reported, Result, Table, noted
 from whileai.result import digits as d
 from whileai.result.digits import count
 from whileai.stats.raters import krippendorff_alpha, pairwise
@@ -96,17 +97,13 @@ class LabelReport(Result):
         return [*blocks, *self.notes]
 
 
-class LabelledRows(list[dict[str, Any]]):
-    """The rows, with what was done to them.
+class LabelledRows(Reported[LabelReport]):
+    """The rows; ``print`` says what was done to them.
 
     Attributes
     ----------
     report : LabelReport
     """
-
-    def __init__(self, rows: Iterable[dict[str, Any]], report: LabelReport) -> None:
-        super().__init__(rows)
-        self.report = report
 
 
 def label(rows: Any, labels: Any, kind: str = "human") -> LabelledRows:
@@ -145,12 +142,12 @@ def label(rows: Any, labels: Any, kind: str = "human") -> LabelledRows:
     [1, 0, None]
     """
     params.one_of(CALL, "kind", kind, KINDS)
-    listed = as_list(rows, CALL, "rows")
-    found = read_labels(listed, labels)
+    given, told = listed(rows, CALL, "rows")
+    found = read_labels(given, labels)
     out: list[dict[str, Any]] = []
     ties: list[int] = []
     said: dict[str, dict[int, int]] = {}
-    for place, row in enumerate(listed):
+    for place, row in enumerate(given):
         new = dict(row)
         if place in found.sampling:
             new[keys.LABEL_SAMPLING] = dict(found.sampling[place])
@@ -164,7 +161,8 @@ def label(rows: Any, labels: Any, kind: str = "human") -> LabelledRows:
             for name, value in everyone.items():
                 said.setdefault(str(name), {})[place] = int(value)
         out.append(new)
-    return LabelledRows(out, _report(out, found, ties, said, kind))
+    notes = told_of({"rows": told, "labels": found.notes})
+    return LabelledRows(out, noted(_report(out, found, ties, said, kind), notes))
 
 
 def _put(row: dict[str, Any], said: Mapping[str, Any], kind: str) -> None:

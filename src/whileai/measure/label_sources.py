@@ -11,7 +11,8 @@ from typing import Any
 from whileai import keys
 from whileai.errors import ParamError
 from whileai.measure.gold import as_label, label_key
-from whileai.readers.containers import as_list
+from whileai.readers.containers import listed
+from whileai.result import Note
 from whileai.scoring.replies import named_task, turn_of
 
 CALL = "label"
@@ -35,11 +36,14 @@ class Labels:
         Place of the row -> how it was picked, where the labels know.
     n_unmatched : int
         Records that belong to no row.
+    notes : list of Note
+        What was passed over in the file of the labels.
     """
 
     said: defaultdict[int, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
     sampling: dict[int, Mapping[str, Any]] = field(default_factory=dict)
     n_unmatched: int = 0
+    notes: list[Note] = field(default_factory=list)
 
     def put(self, place: int, annotator: str, value: Any, where: str) -> None:
         """One label; ``None`` takes an earlier one of the same annotator back."""
@@ -61,14 +65,17 @@ def read_labels(rows: Rows, labels: Any) -> Labels:
         What holds no labels.
     """
     if isinstance(labels, (str, os.PathLike)):
-        return _records(rows, as_list(labels, CALL, "labels"))
+        records, notes = listed(labels, CALL, "labels")
+        found = _records(rows, records)
+        found.notes = notes
+        return found
     if isinstance(labels, Mapping):
         return _mapping(rows, labels)
     if hasattr(labels, "tolist"):
         labels = labels.tolist()
     if not isinstance(labels, Sequence):
         try:
-            labels = as_list(labels, CALL, "labels")  # a frame: of records, or a column for each annotator
+            labels, _ = listed(labels, CALL, "labels")  # a frame: of records, or a column for each annotator
         except TypeError:
             raise TypeError(f"{CALL}: labels must be {BOUND}; got {type(labels).__name__}.") from None
     if labels and all(isinstance(item, Mapping) and _is_record(item) for item in labels):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from whileai import keys, params
 from whileai.measure.gold import label_key, read_gold, stratum_of
-from whileai.readers.containers import as_list
-from whileai.result import Block, Headline, Note, Result, Table
+from whileai.readers.containers import listed
+from whileai.result import Block, Headline, Note, Reported, Result, Table
 from whileai.result import digits as d
 from whileai.result.digits import count
 from whileai.scoring.replies import turn_of
@@ -73,17 +73,13 @@ class SampleReport(Result):
         return [Headline(head), *([Table(header, cells, "lrrrr")] if cells else []), *self.notes]
 
 
-class Sampled(list[dict[str, Any]]):
-    """The picked rows.
+class Sampled(Reported[SampleReport]):
+    """The picked rows; ``print`` says how they were picked.
 
     Attributes
     ----------
     report : SampleReport
     """
-
-    def __init__(self, rows: Iterable[dict[str, Any]], report: SampleReport) -> None:
-        super().__init__(rows)
-        self.report = report
 
 
 def sample_for_labels(rows: Any, n: int, seed: int = 0, *, gold: str = keys.GOLD_REWARD) -> Sampled:
@@ -130,10 +126,10 @@ def sample_for_labels(rows: Any, n: int, seed: int = 0, *, gold: str = keys.GOLD
     """
     params.whole(CALL, "n", n)
     params.whole(CALL, "seed", seed, 0)
-    listed = as_list(rows, CALL, "rows")
-    has_gold = read_gold(listed, CALL, gold).values
-    fill = [keys.is_fill(row) for row in listed]  # tell no rate, whatever their label
-    judged = [None if out else stratum_of(row) for row, out in zip(listed, fill, strict=True)]
+    given, told = listed(rows, CALL, "rows")
+    has_gold = read_gold(given, CALL, gold).values
+    fill = [keys.is_fill(row) for row in given]  # tell no rate, whatever their label
+    judged = [None if out else stratum_of(row) for row, out in zip(given, fill, strict=True)]
     if not any(judged):
         judged = [None if out else "all" for out in fill]
     found = {name: [i for i, own in enumerate(judged) if own == name] for name in ("pass", "fail", "all")}
@@ -141,7 +137,7 @@ def sample_for_labels(rows: Any, n: int, seed: int = 0, *, gold: str = keys.GOLD
     open_ = {name: [i for i in places if math.isnan(has_gold[i])] for name, places in members.items()}
     wants = {name: _pull(members[name], has_gold) for name in members}
     share = allocated({name: len(open_[name]) for name in members}, wants, int(n))
-    ranks = _ranks(listed, int(seed))
+    ranks = _ranks(given, int(seed))
     picked: list[tuple[int, dict[str, Any]]] = []
     strata = []
     for name, places in members.items():
@@ -157,10 +153,10 @@ def sample_for_labels(rows: Any, n: int, seed: int = 0, *, gold: str = keys.GOLD
             "probability": chance,
             "seed": int(seed),
         }
-        picked += [(i, {**listed[i], keys.LABEL_SAMPLING: stamp}) for i in ranked[: share[name]]]
+        picked += [(i, {**given[i], keys.LABEL_SAMPLING: stamp}) for i in ranked[: share[name]]]
     chosen = [row for _, row in sorted(picked, key=lambda item: item[0])]
-    notes = _notes(listed, judged, strata, has_gold, int(n), len(chosen))
-    return Sampled(chosen, SampleReport(len(listed), len(chosen), int(seed), tuple(strata), tuple(notes)))
+    notes = [*_notes(given, judged, strata, has_gold, int(n), len(chosen)), *told]
+    return Sampled(chosen, SampleReport(len(given), len(chosen), int(seed), tuple(strata), tuple(notes)))
 
 
 def _ranks(rows: Sequence[Mapping[str, Any]], seed: int) -> list[str]:

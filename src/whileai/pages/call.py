@@ -25,6 +25,7 @@ from whileai.pages.given import CALL, arm_of, input_of, sorted_out
 from whileai.pages.page import built
 from whileai.pages.payload import kept_places
 from whileai.pages.rows import has_gold
+from whileai.readers.logs.tally import told_of
 from whileai.result import Block, Headline, Line, Note, Result
 from whileai.result import digits as d
 
@@ -178,7 +179,7 @@ def write_page(
         n_tasks=0 if content.tasks is None else len(content.tasks),
         n_listed=len(content.kept),
         n_with_texts=len(content.texts.places),
-        notes=tuple(_notes(content)),
+        notes=(*_notes(content), *told_of({arm.name: arm.table.reading for arm in arms})),
     )
 
 

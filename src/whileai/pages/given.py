@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from whileai.errors import ParamError, sentence
 from whileai.measure.comparison import Comparison
 from whileai.pages.content import Input
 from whileai.pages.flips import Arm
-from whileai.readers.containers import as_list, is_data
+from whileai.readers.containers import as_list, is_data, listed
 from whileai.readers.files import files_of
 from whileai.result import Result
 from whileai.table.flat import is_flat
@@ -91,8 +92,8 @@ def arm_of(data: Any, name: str) -> Arm:
         rows = as_list(data, CALL, name)
         table = as_table(data, CALL, name)
         return Arm(name, table, None if rows and is_flat(list(rows[0])) else rows)
-    rows = as_list(data, CALL, name)
-    return Arm(name, as_table(rows, CALL, name), rows)
+    rows, told = listed(data, CALL, name)
+    return Arm(name, replace(as_table(rows, CALL, name), reading=tuple(told)), rows)
 
 
 def input_of(arm: Arm, data: Any) -> Input:

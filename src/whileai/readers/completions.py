@@ -21,8 +21,6 @@ SINGLE = (
     "reward", "gold_reward", "rollout_index", "judge_name", "judge_status", "reason", "finish_reason", "stop_reason",
     "truncated", "is_truncated",
 )  # fmt: skip
-#: All keys that may differ between the completions of a row.
-PER_COMPLETION = frozenset({"final_text", "messages", "markers", "metadata", *SINGLE})
 NO_COMPLETION = "rows with an empty list of completions"
 
 

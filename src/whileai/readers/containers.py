@@ -19,8 +19,18 @@ if TYPE_CHECKING:
     from whileai.readers.fields import Fields
     from whileai.readers.logs.registry import Reader
     from whileai.readers.logs.tally import Counts
+    from whileai.result import Note
 
-__all__ = ["as_list", "files_read", "has_log", "hold_several", "is_data", "not_a_row", "sources"]
+__all__ = ["as_list", "files_read", "has_log", "hold_several", "is_data", "listed", "not_a_row", "sources"]
+
+
+def listed(data: Any, call: str, argument: str) -> tuple[list[dict[str, Any]], list[Note]]:
+    """All rows of `data` in a list, and what the call that read them has to say of what was passed over."""
+    from whileai.readers.logs.tally import Counts, reader_notes
+
+    counts = Counts()
+    rows = as_list(data, call, argument, counts)
+    return rows, list(reader_notes(counts.tally()))
 
 
 def as_list(data: Any, call: str, argument: str, counts: Counts | None = None) -> list[dict[str, Any]]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from whileai.readers.containers import not_a_row, sources
-from whileai.result import Block, Headline, Line, Note, Result
+from whileai.readers.logs.tally import Counts, reader_notes
+from whileai.result import Block, Headline, Line, Note, Reported, Result, noted
 from whileai.result.digits import count
 
 #: What a reading counts besides shapes: code -> what it means.
@@ -81,7 +82,7 @@ class TraceReport(Result):
         return [*blocks, *self.notes]
 
 
-class Traces(list[dict[str, Any]]):
+class Traces(Reported[TraceReport]):
     """Canonical rows: a list that goes into every other call.
 
     Attributes
@@ -89,17 +90,6 @@ class Traces(list[dict[str, Any]]):
     report : TraceReport
         Which shapes were met, and what was left out or kept as text.
     """
-
-    def __init__(self, rows: Iterable[dict[str, Any]], report: TraceReport) -> None:
-        super().__init__(rows)
-        self.report = report
-
-    def __str__(self) -> str:
-        """The report."""
-        return str(self.report)
-
-    def _repr_html_(self) -> str:
-        return self.report._repr_html_()
 
 
 def load_traces(source: Any) -> Traces:
@@ -148,7 +138,8 @@ def load_traces(source: Any) -> Traces:
     dropped: Counter[str] = Counter()
     rows: list[dict[str, Any]] = []
     n_read = 0
-    for entry in _entries(source):
+    counts = Counts()
+    for entry in _entries(source, counts):
         n_read += 1
         met: Counter[str] = Counter()
         shape = next((name for name, key in TELLS if entry.get(key) is not None), "loose")
@@ -167,11 +158,11 @@ def load_traces(source: Any) -> Traces:
         {name: n for name, n in dropped.items() if n},
         {name: seen[name] for name in ODDITIES if seen[name]},
     )
-    return Traces(rows, report)
+    return Traces(rows, noted(report, reader_notes(counts.tally())))
 
 
-def _entries(source: Any) -> Iterator[dict[str, Any]]:
-    for name, rows in sources(source, "load_traces", "source"):
+def _entries(source: Any, counts: Counts) -> Iterator[dict[str, Any]]:
+    for name, rows in sources(source, "load_traces", "source", counts=counts):
         for index, entry in enumerate(rows):
             if not hasattr(entry, "keys"):
                 raise not_a_row("load_traces", name, index, entry)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import json
 import math
@@ -11,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from whileai.params import near_miss
 from whileai.result import html, markdown, text
-from whileai.result.blocks import Block, Headline, Plot
+from whileai.result.blocks import Block, Headline, Note, Plot
 
 
 class Result:
@@ -73,6 +74,16 @@ class Result:
 
 
 Report = TypeVar("Report", bound=Result)
+
+
+def noted(result: Report, notes: Iterable[Note]) -> Report:
+    """A result with further notes after its own; the same where there are none."""
+    more = tuple(notes)
+    if not more:
+        return result
+    new = copy.copy(result)
+    object.__setattr__(new, "notes", (*getattr(result, "notes", ()), *more))
+    return new
 
 
 class Reported(list[dict[str, Any]], Generic[Report]):

@@ -46,12 +46,12 @@ def ascii_of(text: str) -> str:
 
 
 def _wrapped(text: str, width: int, first: str, rest: str) -> list[str]:
-    """`text` in lines; where it is a list of items, ``a | b | c``, no item is broken."""
+    """`text` in lines; where it is a list of items, ``a | b | c``, none is broken and no line begins with a bar."""
     items = ascii_of(text).split(" | ")
     if len(items) > 1:
         items = [item.replace(" ", _HELD) for item in items]
     lines = textwrap.wrap(
-        " | ".join(items),
+        f"{_HELD}| ".join(items),
         width,
         initial_indent=first,
         subsequent_indent=rest,

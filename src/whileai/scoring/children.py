@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from whileai.verify.adapt import Judge
-from whileai.verify.base import copied, time_limit
+from whileai.verify.base import copied, needs_fork, time_limit
 from whileai.verify.verdict import Verdict, not_scored, raised
 
 #: Children for a judge of the caller's, which most often waits for a model: more than cores, few enough to fork.
@@ -61,10 +61,13 @@ def verdicts_of(
         Seconds one verdict may take, counted from the moment its child is free for it.
     workers : int or None
         Children at the most, by default 8.
+
+    Raises
+    ------
+    ScorerError
+        The system cannot fork processes.
     """
-    if not hasattr(os, "fork"):
-        yield from in_threads(judge, rows, timeout=timeout, workers=workers)
-        return
+    needs_fork(f"the judge {judge.name}")
     crew = _Crew(judge, rows, timeout, min(workers or DEFAULT_CHILDREN, len(rows)))
     try:
         while crew.waiting or crew.children:
@@ -272,37 +275,3 @@ def _line(place: int, verdict: Verdict) -> bytes:
     """A verdict as one line."""
     fields = (verdict.reward, verdict.status, verdict.reason, verdict.markers, verdict.failure_class, verdict.meta)
     return (json.dumps((place, *fields), default=str) + "\n").encode()
-
-
-def in_threads(
-    judge: Judge, rows: Sequence[Mapping[str, Any]], *, timeout: float, workers: int | None
-) -> Iterator[tuple[int, Verdict]]:
-    """The same where processes cannot be forked: a stuck verdict reads timeout, but its thread cannot be stopped."""
-    done: deque[tuple[int, Verdict]] = deque()
-    news = threading.Condition()
-    running: dict[int, float] = {}
-    waiting = deque(range(len(rows)))
-
-    def work(place: int) -> None:
-        verdict = _judged(judge, rows[place], timeout)
-        with news:
-            if running.pop(place, None) is not None:
-                done.append((place, verdict))
-            news.notify()
-
-    left = len(rows)
-    while left:
-        with news:
-            while waiting and len(running) < (workers or DEFAULT_CHILDREN):
-                place = waiting.popleft()
-                running[place] = time.monotonic()
-                threading.Thread(target=work, args=(place,), daemon=True).start()
-            news.wait(timeout=0.05)
-            now = time.monotonic()
-            for place in [place for place, since in running.items() if now - since >= timeout]:
-                del running[place]
-                done.append((place, not_scored("timeout", f"no verdict within {timeout:g} s")))
-            landed = list(done)
-            done.clear()
-        left -= len(landed)
-        yield from landed

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from whileai import keys, params
 from whileai.errors import RowError
-from whileai.readers.containers import as_list
+from whileai.readers.containers import listed
+from whileai.result import Note
 from whileai.scoring.judging import Land, check_clock, land_verdicts, put, shown
 from whileai.scoring.ledger import Ledger, check_path
 from whileai.verify.adapt import as_judge
 
 CALL = "grade"
 ENGINES = ("ray",)
+
+
+class Graded(list[dict[str, Any]]):
+    """Graded rows: a list like any other.
+
+    Attributes
+    ----------
+    notes : tuple of Note
+        What the reader of the data passed over.
+    """
+
+    def __init__(self, rows: Iterable[dict[str, Any]], notes: Iterable[Note] = ()) -> None:
+        super().__init__(rows)
+        self.notes = tuple(notes)
 
 
 def grade(
@@ -25,7 +40,7 @@ def grade(
     workers: int | None = None,
     resume: str | os.PathLike[str] | None = None,
     engine: str | None = None,
-) -> list[dict[str, Any]]:
+) -> Graded:
     """Copies of the rows with a judge's verdict on each, in place of any earlier one.
 
     Parameters
@@ -52,7 +67,8 @@ def grade(
     Returns
     -------
     list of dict
-        In the order of `data`; the rows passed in are left as they were.
+        In the order of `data`; the rows passed in are left as they were. Its ``.notes`` say what the reader of a file
+        passed over.
 
     Raises
     ------
@@ -84,12 +100,12 @@ def grade(
         from whileai.scoring.ray_grade import land_on_ray, rows_of
 
         land, data = land_on_ray, rows_of(data)
-    rows = as_list(data, CALL, "data")
+    rows, told = listed(data, CALL, "data")
     for index, row in enumerate(rows):
         markers = row.get("markers")
         if not isinstance(markers, dict) and not keys.is_missing(markers) and not isinstance(markers, Mapping):
             raise RowError.of(CALL, "data", index, "markers", "a mapping of names to numbers", markers)
-    graded = [{key: value for key, value in row.items() if key not in keys.VERDICT_KEYS} for row in rows]
+    graded = Graded(({key: value for key, value in row.items() if key not in keys.VERDICT_KEYS} for row in rows), told)
     if path is None:
         with shown(land(scorer, rows, timeout=timeout, workers=workers), len(rows)) as landing:
             for place, verdict in landing:

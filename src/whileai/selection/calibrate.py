@@ -10,7 +10,7 @@ from typing import Any
 
 from whileai import keys
 from whileai.errors import ParamError
-from whileai.readers.containers import as_list
+from whileai.readers.containers import listed
 from whileai.result import Block, Headline, Interval, Line, Note, Plot, Reported, Result, Table
 from whileai.result import digits as d
 from whileai.selection.logprobs import LEFT_OUT, Both, both_sides
@@ -185,13 +185,13 @@ def calibrate(rows: Any, policy: str | None = None, ref: Any = None) -> Calibrat
     """
     if policy is not None and not isinstance(policy, str):
         raise ParamError.of(CALL, "policy", "the name of a policy, or None", policy)
-    listed = as_list(rows, CALL, "rows")
-    read = _read(listed, ref)
+    given, told = listed(rows, CALL, "rows")
+    read = _read(given, ref)
     policies = sorted(set(read.policies))
     picked = None if policy is None else asked_for(policy, policies, CALL)
-    cells = _cells(read, listed)
+    cells = _cells(read, given)
     out, n_calibrated = [], 0
-    for place, row in enumerate(listed):
+    for place, row in enumerate(given):
         block = cells.get((read.codes[place], picked or read.policies[place]))
         copy = {key: value for key, value in row.items() if key != "calibration"}
         if block is not None:
@@ -200,7 +200,8 @@ def calibrate(rows: Any, policy: str | None = None, ref: Any = None) -> Calibrat
         out.append(copy)
     shown = [who for who in policies if picked in (None, who)]
     students = tuple(student for who in shown if (student := _student(who, read, cells)) is not None)
-    return Calibrated(out, _report(read, students, n_calibrated, several=picked is None and len(policies) > 1))
+    report = _report(read, students, n_calibrated, several=picked is None and len(policies) > 1)
+    return Calibrated(out, noted(report, told_of({"rows": told, "ref": read.ref_notes})))
 
 
 def _own(block: Mapping[str, Any]) -> dict[str, Any]:
@@ -218,15 +219,16 @@ class _Read:
     policies: Sequence[Policy]
     fill: Sequence[bool]
     sides: Sequence[Both | str] | None
+    ref_notes: Sequence[Note] = ()
 
 
 def _read(rows: Sequence[Mapping[str, Any]], ref: Any) -> _Read:
     builder = TableBuilder(CALL, markers=False)
     builder.add_all(rows, "")
     names, codes, rewards = builder.columns()
-    sides = None if ref is None else both_sides(rows, ref, CALL)
+    sides, told = (None, []) if ref is None else both_sides(rows, ref, CALL)
     policies, fill = [policy_of(row) for row in rows], [keys.is_fill(row) for row in rows]
-    return _Read(names, codes.tolist(), rewards.tolist(), policies, fill, sides)
+    return _Read(names, codes.tolist(), rewards.tolist(), policies, fill, sides, told)
 
 
 def _cells(read: _Read, rows: Sequence[Mapping[str, Any]]) -> dict[tuple[int, Policy], dict[str, Any]]:

@@ -8,8 +8,9 @@ from typing import Any
 
 from whileai import params
 from whileai.errors import ParamError
-from whileai.readers.containers import as_list
-from whileai.result import Note
+from whileai.readers.containers import listed
+from whileai.readers.logs.tally import told_of
+from whileai.result import Note, noted
 from whileai.result import digits as d
 from whileai.selection.checker import Checked, Checker, Options
 from whileai.selection.contamination import Decontaminated, DecontaminateReport, Hit
@@ -110,8 +111,8 @@ def decontaminate(
     bar = _bar(reworded, threshold)
     if engine is not None:
         params.one_of(CALL, "engine", engine, ENGINES, "None or 'ray'")
-    data = as_list(rows, CALL, "rows")
-    other, tasks = texts_against(against, names)
+    data, told = listed(rows, CALL, "rows")
+    other, tasks, told_against = texts_against(against, names)
     texts, unread = texts_of_rows(data, names)
     sample = sample_of(texts) if bar is not None and other.keys else []
     checker = Checker(other, Options(n, threshold, bar, embed), sample)
@@ -123,7 +124,10 @@ def decontaminate(
             match = found.matches[place]
             at = other.rows[match.against]
             hits.append(Hit(row, at, tasks[at], match.rule, match.score, found.spans[place]))
-    report = _report(found, other, unread, hits, (names, checker.options))
+    report = noted(
+        _report(found, other, unread, hits, (names, checker.options)),
+        told_of({"rows": told, "against": told_against}),
+    )
     kept = [row for row, place in zip(data, by_row, strict=True) if place is None]
     left_out = [row for row, place in zip(data, by_row, strict=True) if place is not None]
     return Decontaminated(kept, left_out, hits, report)

@@ -11,7 +11,7 @@ from typing import Any
 
 from whileai import keys, params
 from whileai.errors import ParamError
-from whileai.readers.containers import as_list
+from whileai.readers.containers import listed
 from whileai.simulations.behaviour import finite
 
 #: Why a row has no part in the divergence, in words.
@@ -41,11 +41,12 @@ class Both:
     tokens: tuple[tuple[float, ...], tuple[float, ...]] | None
 
 
-def both_sides(rows: Sequence[Mapping[str, Any]], ref: Any, call: str) -> list[Both | str]:
-    """Per row its two sides, or the name of the reason why not (`LEFT_OUT`)."""
+def both_sides(rows: Sequence[Mapping[str, Any]], ref: Any, call: str) -> tuple[list[Both | str], list[Note]]:
+    """Per row its two sides, or the name of the reason why not (`LEFT_OUT`); and what was passed over in `ref`."""
     named = _key(rows, ref, call)
-    found = [_at_key(row, named) for row in rows] if named is not None else _of_rows(rows, ref, call)
-    return [_both(side_of(row), other) for row, other in zip(rows, found, strict=True)]
+    others, notes = ([], []) if named is not None else listed(ref, call, "ref")
+    found = _of_rows(rows, others) if named is None else [_at_key(row, named) for row in rows]
+    return [_both(side_of(row), other) for row, other in zip(rows, found, strict=True)], notes
 
 
 def side_of(row: Mapping[str, Any]) -> Side | None:
@@ -89,10 +90,10 @@ def _at_key(row: Mapping[str, Any], key: str) -> Side | str:
     return "no_reference" if total is None else Side(total, None)
 
 
-def _of_rows(rows: Sequence[Mapping[str, Any]], ref: Any, call: str) -> list[Side | str]:
+def _of_rows(rows: Sequence[Mapping[str, Any]], ref: Sequence[Mapping[str, Any]]) -> list[Side | str]:
     """The reference's side of each row, from the row of `ref` with the same task, index and text."""
     others: defaultdict[tuple[Any, Any], list[Mapping[str, Any]]] = defaultdict(list)
-    for other in as_list(ref, call, "ref"):
+    for other in ref:
         others[keys.task_of(other), other.get("rollout_index")].append(other)
     found: list[Side | str] = []
     for row in rows:

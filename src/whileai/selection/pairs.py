@@ -9,7 +9,7 @@ from typing import Any
 from whileai import params
 from whileai.export.pairs import Pair, pick_pairs, sign_p
 from whileai.export.reading import Source
-from whileai.readers.containers import as_list
+from whileai.readers.containers import listed
 from whileai.result import Block, Headline, Line, Note, Reported, Result
 from whileai.result.digits import count, p_text
 
@@ -124,12 +124,12 @@ def preference_pairs(rows: Any, *, per_task: int = 1, min_margin: float = 1.0) -
     """
     params.whole(CALL, "per_task", per_task)
     params.real(CALL, "min_margin", min_margin, "a number in (0, 1]", 0, 1, ends="(]")
-    listed = as_list(rows, CALL, "rows")
-    told, had = (getattr(rows, name, None) for name in ("system_prompt", "tools"))
+    given, told = listed(rows, CALL, "rows")
+    prompt, had = (getattr(rows, name, None) for name in ("system_prompt", "tools"))
     source = Source.of(
         CALL,
-        listed,
-        system_prompt=told if isinstance(told, str) else None,
+        given,
+        system_prompt=prompt if isinstance(prompt, str) else None,
         tools=had if isinstance(had, (list, tuple)) else None,
     )
     episodes = [episode for _, episode in source.episodes(judged=True)]
@@ -139,7 +139,7 @@ def preference_pairs(rows: Any, *, per_task: int = 1, min_margin: float = 1.0) -
     paired = {pair.chosen.task_id for pair in pairs}
     reasons = Counter(without.values())
     report = PairReport(
-        n_rows=len(listed),
+        n_rows=len(given),
         n_pairs=len(pairs),
         n_tasks=len(paired) + len(without),
         n_tasks_paired=len(paired),
@@ -149,7 +149,7 @@ def preference_pairs(rows: Any, *, per_task: int = 1, min_margin: float = 1.0) -
         skipped={name: n for name, n in left_out.items() if n},
         longer_chosen=longer / (longer + shorter) if longer + shorter else None,
         longer_p=sign_p(longer, shorter),
-        notes=tuple(_notes(len(listed), len(pairs), reasons, sign_p(longer, shorter))),
+        notes=(*_notes(len(given), len(pairs), reasons, sign_p(longer, shorter)), *told),
     )
     return Pairs(list(map(_as_dict, pairs)), report)
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from whileai import keys, params
 from whileai.errors import ParamError, RowError
-from whileai.readers.containers import as_list
+from whileai.readers.containers import listed, sources
+from whileai.readers.logs.tally import Counts, reader_notes, told_of
 from whileai.result import Block, Headline, Line, Note, Result
 from whileai.result import digits as d
 from whileai.selection import gate_rows
@@ -43,6 +44,8 @@ class PublishGate(Result):
         Copies of the rows that can be read, each with its task's ``calibration``.
     mode : str or None
     n_rows, n_tasks : int
+    notes : tuple of Note
+        What the readers of the data passed over.
     """
 
     ok: bool
@@ -52,6 +55,7 @@ class PublishGate(Result):
     mode: str | None
     n_rows: int
     n_tasks: int
+    notes: tuple[Note, ...] = ()
 
     def _blocks(self) -> list[Block]:
         what = f"{d.count(self.n_rows, 'row')} on {d.count(self.n_tasks, 'task')}"
@@ -61,7 +65,7 @@ class PublishGate(Result):
         else:
             head = f"refused{aim}: {', '.join(note.code for note in self.refusals)} ({what})"
         told = [Line(f"{kind} {note.code}: {note.text} {note.fix}".rstrip()) for kind, note in self._told()]
-        return [Headline(head), *told]
+        return [Headline(head), *told, *self.notes]
 
     def _told(self) -> list[tuple[str, Note]]:
         return [("refuses", note) for note in self.refusals] + [("warns", note) for note in self.warnings]
@@ -129,10 +133,11 @@ def publish_gate(
         raise ParamError.of(CALL, "strict", "True or False", strict)
     trusted = _verdict_of("trust", trust, "the result of wai.judge_trust", ("pass", "fail", "inconclusive"))
     scanned = _verdict_of("scan", scan, "the result of wai.hack_scan", ("clean", "tracks_feature", "insufficient_data"))
-    listed = as_list(rows, CALL, "rows")
-    fine, codes, n_bad = gate_rows.problems(listed)
+    given, told = listed(rows, CALL, "rows")
+    held, told_holdout = _items(holdout)
+    fine, codes, n_bad = gate_rows.problems(given)
     refusals, warnings = [], []
-    if not listed:
+    if not given:
         refusals.append(Note("empty", "there are no rows.", "An empty file trains nothing."))
     if n_bad:
         told = ", ".join(f"{code} ({n:,})" for code, n in codes.most_common(3))
@@ -142,7 +147,7 @@ def publish_gate(
     groups = gate_rows.groups_of(fine, CALL)
     if fine:
         refusals += _refusals(fine, groups, mode)
-        refused, warned = _contamination(fine, holdout)
+        refused, warned = _contamination(fine, held)
         refusals += refused
         warnings += warned
         refused, warned = _judge(fine, gold, trusted)
@@ -156,9 +161,19 @@ def publish_gate(
         warnings=tuple(warnings),
         rows=list(calibrate(fine)),
         mode=mode,
-        n_rows=len(listed),
+        n_rows=len(given),
         n_tasks=len(groups.places),
+        notes=tuple(told_of({"rows": told} if holdout is None else {"rows": told, "holdout": told_holdout})),
     )
+
+
+def _items(holdout: Any) -> tuple[list[Any] | None, Sequence[Note]]:
+    """The rows or strings of a holdout, and what its reader passed over."""
+    if holdout is None:
+        return None, ()
+    counts = Counts()
+    items = [item for _, part in sources(holdout, CALL, "holdout", counts=counts) for item in part]
+    return items, reader_notes(counts.tally())
 
 
 def _verdict_of(where: str, given: Any, bound: str, known: Sequence[str]) -> str | None:

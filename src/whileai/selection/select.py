@@ -7,8 +7,8 @@ from typing import Any
 
 from whileai import params
 from whileai.errors import ParamError
-from whileai.readers.containers import as_list
-from whileai.result import Reported
+from whileai.readers.containers import listed
+from whileai.result import Reported, noted
 from whileai.selection.gates import read_gates
 from whileai.selection.reports import RlReport, SftReport
 from whileai.selection.rl import keep_groups
@@ -91,18 +91,18 @@ def select(
     if target is not None:
         params.whole("select", "target", target)
     params.whole("select", "per_task", per_task)
-    listed = as_list(rows, "select", "rows")
-    gated = read_gates(listed)
+    given, told = listed(rows, "select", "rows")
+    gated = read_gates(given)
     report: RlReport | SftReport
     if mode == "rl":
         places, report = keep_groups(gated, low, high, target)
     else:
         places, report = keep_best(gated, per_task, target)
     kept = gated.calibrated(places)
-    leaving = bytearray(b"\1") * len(listed)
+    leaving = bytearray(b"\1") * len(given)
     for place in places:
         leaving[place] = 0
-    return Selection(kept, list(compress(listed, leaving)), report)
+    return Selection(kept, list(compress(given, leaving)), noted(report, told))
 
 
 def _band(band: Any) -> tuple[float, float]:

@@ -11,6 +11,8 @@ from whileai import keys
 from whileai.errors import ParamError, sentence
 from whileai.params import near_miss
 from whileai.readers.containers import sources
+from whileai.readers.logs.tally import Counts, reader_notes
+from whileai.result import Note
 from whileai.selection.words import key_of
 
 CALL = "decontaminate"
@@ -96,14 +98,15 @@ def _checksum(text: str) -> int:
     return zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
-def texts_against(data: Any, fields: Sequence[str]) -> tuple[Texts, list[str | None]]:
-    """The texts of what is checked against, rows or plain strings, and the task of each of its rows."""
+def texts_against(data: Any, fields: Sequence[str]) -> tuple[Texts, list[str | None], Sequence[Note]]:
+    """The texts of what is checked against, rows or plain strings; the task of each; what its reader passed over."""
     found = Texts()
     unread = dict.fromkeys(fields, 0)
     tasks: list[str | None] = []
     known: dict[str, None] = {}
     readable = False
-    for source, items in sources(data, CALL, "against"):
+    counts = Counts()
+    for source, items in sources(data, CALL, "against", counts=counts):
         for index, item in enumerate(items):
             if isinstance(item, str):
                 found.add([item])
@@ -121,7 +124,7 @@ def texts_against(data: Any, fields: Sequence[str]) -> tuple[Texts, list[str | N
         shown = fields[0] if len(fields) == 1 else tuple(fields)
         bound = "keys of the rows in against too"
         raise ParamError.of(CALL, "fields", bound, shown, f"{near_miss(fields[0], known)} Plain strings do as well.")
-    return found, tasks
+    return found, tasks, reader_notes(counts.tally())
 
 
 def _texts_of(row: Mapping[str, Any], fields: Sequence[str], unread: dict[str, int]) -> list[str]:

@@ -8,7 +8,8 @@ from typing import Any
 from whileai.errors import ParamError
 from whileai.export.writing import CALL, checked, write_rows
 from whileai.export.written import Written
-from whileai.readers.containers import as_list
+from whileai.readers.containers import listed
+from whileai.result import noted
 
 
 def write(
@@ -82,12 +83,14 @@ def write(
         raise ParamError.of(CALL, "include_reference", "True or False", include_reference)
     if system_prompt is not None and not isinstance(system_prompt, str):
         raise ParamError.of(CALL, "system_prompt", "a text", system_prompt)
-    told, had = (getattr(rows, name, None) for name in ("system_prompt", "tools"))
-    return write_rows(
-        as_list(rows, CALL, "rows"),
+    given, told = listed(rows, CALL, "rows")
+    prompt, had = (getattr(rows, name, None) for name in ("system_prompt", "tools"))
+    written = write_rows(
+        given,
         path,
         format=format,
         include_reference=include_reference,
-        system_prompt=system_prompt if system_prompt is not None or not isinstance(told, str) else told,
+        system_prompt=system_prompt if system_prompt is not None or not isinstance(prompt, str) else prompt,
         tools=had if tools is None and isinstance(had, (list, tuple)) else tools,
     )
+    return noted(written, told)

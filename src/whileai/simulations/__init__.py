@@ -13,6 +13,8 @@ def __getattr__(name: str) -> Any:
     schema = importlib.import_module("whileai.simulations.schema")
     if name == "__all__":
         return [*schema.__all__, "schema"]
+    if name == "schema":
+        return schema
     if name not in schema.__all__:
         raise AttributeError(f"module 'whileai.simulations' has no attribute {name!r}")
     return getattr(schema, name)

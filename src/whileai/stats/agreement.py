@@ -286,7 +286,8 @@ def correlation(x: NDArray[Any], y: NDArray[Any], given: NDArray[Any]) -> tuple[
     Returns
     -------
     (float, float) or None
-        ``None`` where no group of equal `given` has three pairs and spread in both.
+        ``None`` where too little varies: a group of equal `given` counts that has three pairs at least and spread in
+        both, and the pairs of those groups, less one for each group, must be three at least.
 
     Notes
     -----

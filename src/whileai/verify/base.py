@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,6 +12,7 @@ from contextvars import ContextVar
 from typing import Any, ClassVar
 
 from whileai import keys
+from whileai.errors import ScorerError
 from whileai.verify.verdict import Verdict, not_scored, raised, read_verdict
 
 _deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
@@ -29,6 +32,12 @@ def time_left(default: float = 30.0) -> float:
     """Seconds the verdict now being made may still take."""
     deadline = _deadline.get()
     return default if deadline is None else max(0.0, deadline - time.monotonic())
+
+
+def needs_fork(what: str) -> None:
+    """Raise where the system cannot fork processes, which `what` runs in."""
+    if not hasattr(os, "fork"):
+        raise ScorerError(f"{what} runs in forked processes, on Linux and macOS only; this system is {sys.platform!r}.")
 
 
 class Verifier:

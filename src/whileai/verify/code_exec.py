@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from whileai import keys, params
 from whileai.errors import ParamError
-from whileai.verify.base import Verifier, time_left, time_limit
+from whileai.verify.base import Verifier, needs_fork, time_left, time_limit
 from whileai.verify.sandbox import cell, levels
 from whileai.verify.verdict import Verdict, not_scored, raised
 
@@ -25,7 +25,8 @@ def _fresh_lane() -> None:
     globals()["_lane"] = cell.Lane()
 
 
-os.register_at_fork(after_in_child=_fresh_lane)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_fresh_lane)
 
 
 class CodeExec(Verifier):
@@ -53,6 +54,8 @@ class CodeExec(Verifier):
     ------
     ParamError
         For an argument outside its bound.
+    ScorerError
+        On a system that cannot fork processes, such as Windows.
 
     Notes
     -----
@@ -84,6 +87,7 @@ class CodeExec(Verifier):
         name: str | None = None,
     ) -> None:
         super().__init__(field=field, name=name)
+        needs_fork("CodeExec")
         if tests is not None:
             if read_tests(tests) is None:
                 raise ParamError.of("CodeExec", "tests", "test code, or the cases of a program", tests)

@@ -63,7 +63,7 @@ def test_every_step_that_must_run_after_a_failed_gate_does(steps):
 
 def test_the_page_names_every_flag_of_the_gate():
     flags = set(re.findall(r"`(--[a-z-]+)", PAGE))
-    parser = options._command("compare")
+    parser = options.parser_of("compare")
     assert flags <= set(parser.flags)
     assert {"--gate", "--max-loss", "--markdown", "--junit", "--report", "--name"} <= flags
 

@@ -33,7 +33,7 @@ compare none.jsonl gone.jsonl --level 95
     --level must be a number between 0 and 1; got 95.0. Write 0.95.
 compare none.jsonl gone.jsonl --run-std -1
     --run-std must be a number in [0, 1], as the target is a rate; got -1.0.
-compare low.jsonl high.jsonl --max-loss 5
+compare none.jsonl gone.jsonl --max-loss 5
     --max-loss must be at most 1, the most that pass_at_1 can lose; got 5.0. 0.05 is five points.
 compare low.jsonl high.jsonl --map rewrd=score
     --map must be a map of our names to the data's; got 'rewrd'. Did you mean reward?

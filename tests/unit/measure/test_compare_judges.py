@@ -5,6 +5,7 @@ import json
 import pytest
 
 import whileai as wai
+from whileai.result import Table
 
 ROWS = [{"task_id": i, "prompt": f"q{i}", "final_text": f"a{i}", "gold_reward": i % 2} for i in range(80)]
 
@@ -71,6 +72,15 @@ def test_gold_on_the_rows_of_a_judge():
     assert str(wai.compare_judges({"only": rows}, gold="human")).startswith("only one judge: ")
     with pytest.raises(wai.ParamError, match="Did you mean human"):
         wai.compare_judges({"only": rows}, gold="humn")
+
+
+def test_of_one_judge_the_last_columns_go_first_where_there_is_no_room():
+    (table,) = [
+        block
+        for block in wai.compare_judges({"only": with_verdicts(4, {"seconds": 1.5, "cost": 0.1})}, ROWS)._blocks()
+        if isinstance(block, Table)
+    ]
+    assert [table.header[place] for place in table.droppable] == ["unusable", "cost", "s"]
 
 
 def test_copies_pair_in_their_order():

@@ -123,8 +123,8 @@ def test_shapes_may_be_mixed_and_what_is_left_out_is_counted():
     entries += [{"prompt": "q", "final_text": "a"}, {"only": "keys"}, {}, wai.rows(["q"], ["a"])[0]]
     traces = wai.load_traces(iter(entries))
     assert str(traces) == (
-        "read 10 rows of 12 entries: ours 1 | platform 1 | telemetry 1 | columns 1 | messages 1 | exchange 1\n"
-        "    | sharegpt 1 | responses 1 | blocks 1 | loose 1\n"
+        "read 10 rows of 12 entries: ours 1 | platform 1 | telemetry 1 | columns 1 | messages 1 |\n"
+        "    exchange 1 | sharegpt 1 | responses 1 | blocks 1 | loose 1\n"
         "  dropped no_conversation 2"
     )
     assert (traces.report.n_read, traces.report.n_rows, len(traces)) == (12, 10, 10)

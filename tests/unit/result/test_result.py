@@ -176,6 +176,16 @@ def test_widths():
     assert "and 3 more in .notes" in Wide()._repr_html_()
 
 
+@pytest.mark.parametrize("width", [30, 47, 100])
+@pytest.mark.parametrize("kind", [Headline, Line])
+def test_items_stay_whole_and_no_line_begins_with_a_bar(kind, width):
+    items = [f"item {'of many words ' * (i % 2)}{i}" for i in range(40)]
+    lines = text.render([kind(" | ".join(items))], width).splitlines()
+    assert [part for line in lines for part in line.strip().removesuffix(" |").split(" | ")] == items
+    assert len(lines) > 1
+    assert max(map(len, lines)) <= width
+
+
 def test_a_table_drops_columns_before_it_shortens_names():
     table = Table(("name", "n", "verdict"), (("marker:" + "x" * 20, "1,000", "improved"),), "lrl", (1,))
     assert text.table_lines(table, 100)[1] == "  marker:xxxxxxxxxxxxxxxxxxxx  1,000  improved"

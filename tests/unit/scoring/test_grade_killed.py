@@ -155,13 +155,13 @@ def test_an_exception_between_two_verdicts_leaves_no_child(tmp_path):
         """
         import json, os, sys, time
         import whileai as wai
-        import whileai.scoring.ledger as module
+        import whileai.scoring.appending as module
         def judge(row):
             time.sleep(600 if row["task_id"] else 0)
             return 1
         def full(file, line):
             raise OSError(28, "No space left on device")
-        module._write = full
+        module.write = full
         rows = [{"task_id": i, "final_text": "x"} for i in range(6)]
         try:
             wai.grade(rows, judge, timeout=500, resume=sys.argv[1])

@@ -23,6 +23,12 @@ def test_both_imports_give_the_same_object(name):
     assert name in dir(wai)
 
 
+def test_the_module_itself_is_found_by_name():
+    code = "import whileai; print(whileai.simulations.schema.Task is whileai.simulations.Task)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
 def test_a_misspelt_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="Tsak"):
         _ = wai.Tsak

@@ -201,3 +201,11 @@ def reader_notes(tally: Tally) -> Sequence[Note]:
         text = f"{' and '.join(failed)}; that is no wrong answer, and no reward."
         notes.append(Note("log_errors", text, "Run them again, or count them yourself."))
     return [*notes, *tally.notes]
+
+
+def told_of(parts: Mapping[str, Sequence[Note]]) -> list[Note]:
+    """What readers had to say of several data: once where it is said of all, else with the name of each."""
+    told = list(parts.values())
+    shared = [note for note in dict.fromkeys(told[0] if told else ()) if all(note in notes for notes in told)]
+    own = [(name, note) for name, notes in parts.items() for note in notes if note not in shared]
+    return [*shared, *(Note(note.code, f"{name}: {note.text}", note.fix) for name, note in own)]

@@ -122,9 +122,6 @@ class Captured:
         sys.stdout, sys.stderr = self.old
 
 
-BUILT_IN = ("tmp_path", "monkeypatch", "capsys")
-
-
 class Fixtures:
     """The fixtures of one test: the tests' own and three of pytest's, made on demand and undone in reverse."""
 

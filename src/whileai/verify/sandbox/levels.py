@@ -17,7 +17,8 @@ CHOICES = ("auto", "strict", *NAMES)
 WEAKEST = "rlimits"
 
 _lock = threading.Lock()
-os.register_at_fork(after_in_child=lambda: globals().__setitem__("_lock", threading.Lock()))
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: globals().__setitem__("_lock", threading.Lock()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,6 @@ class Level:
 
 def choose(isolation: str) -> Level | str:
     """The level for what the caller asked, or in words why there is none."""
-    if os.name != "posix":
-        return f"candidate code runs on Linux and macOS only, not on {sys.platform}"
     tried = []
     for name in NAMES if isolation in ("auto", "strict") else (isolation,):
         if isolation == "strict" and name == WEAKEST:
