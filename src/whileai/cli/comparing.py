@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from whileai.cli import github
 from whileai.cli.failures import InputError
-from whileai.cli.inputs import Reading, reading
+from whileai.cli.inputs import Reading, reading, told
 from whileai.cli.output import Answer, check_files, deliver, encoded, write_file
 from whileai.cli.terminal import busy
 from whileai.errors import RowError
@@ -105,7 +105,7 @@ def _compared(args: argparse.Namespace, arms: Arms) -> Comparison:
 
     try:
         with busy("compare"):
-            return call(
+            result = call(
                 *arms.data,
                 target=args.target,
                 must_not_regress=args.must_not_regress,
@@ -122,6 +122,7 @@ def _compared(args: argparse.Namespace, arms: Arms) -> Comparison:
         before, after = arms.readings
         blamed = before.blame(error)
         raise (after.blame(error) if blamed is error else blamed) from error
+    return told(result, *arms.readings)
 
 
 def _markdown(args: argparse.Namespace, arms: Arms, result: Comparison, gate: Any) -> str:

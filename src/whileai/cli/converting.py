@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from whileai.cli.failures import InputError
-from whileai.cli.inputs import reading
+from whileai.cli.inputs import reading, told
 from whileai.cli.output import Answer, deliver
 from whileai.cli.terminal import busy
 from whileai.errors import RowError
@@ -34,7 +34,7 @@ def convert(args: argparse.Namespace) -> int:
     rows = data.rows()
     try:
         with busy(f"write {len(rows):,} rows"):
-            result = write_rows(rows, args.output, **settings)
+            result = told(write_rows(rows, args.output, **settings), data)
     except RowError as error:
         raise data.blame(error) from error
     deliver(args, Answer("write", result, (data,), result.n_lines > 0), to_file=False)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from whileai import keys, params, verify
 from whileai.cli.failures import InputError, one_line
-from whileai.cli.inputs import reading
+from whileai.cli.inputs import reading, told
 from whileai.cli.output import Answer, deliver
 from whileai.cli.rowfile import check_row_file, write_rows
 from whileai.errors import ParamError, RowError
@@ -93,7 +93,7 @@ def grade(args: argparse.Namespace) -> int:
     except RowError as error:
         raise data.blame(error) from error
     write_rows(args.output, graded)
-    result = _report(judge.name, args.output, graded)
+    result = told(_report(judge.name, args.output, graded), data)
     following = () if args.json else (f"wai pass-at {shlex.quote(args.output)}",)
     deliver(args, Answer(CALL, result, (data,), remarks=following), to_file=False)
     return 0

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import re
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from whileai import keys
 from whileai.cli.failures import InputError, flag
@@ -19,6 +17,7 @@ from whileai.errors import RowError, WaiError
 from whileai.progress import progress
 from whileai.readers.containers import files_read, sources
 from whileai.readers.files import files_of
+from whileai.result import Note, Result, noted
 
 if TYPE_CHECKING:
     import argparse
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from whileai.table.task_table import TaskTable
 
 BATCH = 2048
+Report = TypeVar("Report", bound=Result)
 
 
 @dataclass
@@ -70,6 +70,8 @@ class Reading:
     counting : bool
         Whether the tasks of each file are counted, which only the envelope shows.
     how : How
+    told : list of Note
+        What was passed over in files that were read as rows; a table says it itself.
     """
 
     call: str
@@ -77,6 +79,7 @@ class Reading:
     parts: list[Part]
     counting: bool = False
     how: How = field(default_factory=How)
+    told: list[Note] = field(default_factory=list)
 
     def table(self, *, markers: bool = True) -> TaskTable:
         """All files as one TaskTable; errors name the file and the row in it."""
@@ -100,18 +103,18 @@ class Reading:
         return merged(tables)
 
     def rows(self) -> list[dict[str, Any]]:
-        """All files as one list of rows; what a reader of logs has to say goes to stderr."""
-        from whileai.readers.logs.tally import Counts
+        """All files as one list of rows; what was passed over is then in `told`."""
+        from whileai.readers.logs.tally import Counts, reader_notes
 
         counts = Counts()
         found = self._listed(counts)
-        _tell(counts)
+        self.told = list(reader_notes(counts.tally()))
         return found
 
     def arm(self, *, as_rows: bool = False) -> tuple[TaskTable, list[dict[str, Any]] | None]:
         """All files as one TaskTable and the rows behind it, read once; no rows where a file is a table already.
 
-        What a reader of logs has to say is part of the table; where the rows are measured instead it goes to stderr.
+        What was passed over is part of the table, and in `told` where the rows are measured instead.
         """
         from whileai.readers.logs.tally import Counts, reader_notes
         from whileai.table.flat import is_flat
@@ -121,20 +124,21 @@ class Reading:
         rows = self._listed(counts)
         if rows and is_flat(list(rows[0])):
             return self.table(), None
+        notes = list(reader_notes(counts.tally()))
         if as_rows:
-            _tell(counts)
+            self.told = notes
         try:
             table = as_table(rows, self.call, self.argument)
         except RowError as error:
             raise self.blame(error) from error
-        return replace(table, reading=tuple(reader_notes(counts.tally()))), rows
+        return replace(table, reading=tuple(notes)), rows
 
     def _listed(self, counts: Counts) -> list[dict[str, Any]]:
         return [row for pattern, _ in self._by_pattern() for _, rows in self._parts_of(pattern, counts) for row in rows]
 
-    def stream(self, part: Part) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Every row of one file with its place there, one after the other."""
-        for _, rows in self._parts_of(str(part.path), None):
+    def stream(self, part: Part, counts: Counts) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Every row of one file with its place there, one after the other; `counts` takes what is passed over."""
+        for _, rows in self._parts_of(str(part.path), counts):
             yield from enumerate(rows)
 
     def _by_pattern(self) -> list[tuple[str, list[Part]]]:
@@ -208,8 +212,15 @@ class Reading:
         ]
 
 
-def reading(args: argparse.Namespace, call: str, argument: str, patterns: Sequence[str]) -> Reading:
+def reading(
+    args: argparse.Namespace, call: str, argument: str, patterns: Sequence[str], counts: Counts | None = None
+) -> Reading:
     """The files that `patterns` name, each once, to be read as the options of the command say.
+
+    Parameters
+    ----------
+    counts : Counts, optional
+        Takes the files that are passed over, where they are to be read one by one.
 
     Raises
     ------
@@ -220,7 +231,7 @@ def reading(args: argparse.Namespace, call: str, argument: str, patterns: Sequen
     """
     pairs = getattr(args, "fields_map", None)
     how = How(getattr(args, "read_format", None), dict(pairs) if pairs else None, getattr(args, "filter", None))
-    files = [(file, pattern) for pattern in patterns for file in _files(pattern, call, how)]
+    files = [(file, pattern) for pattern in patterns for file in _files(pattern, call, how, counts)]
     seen: set[Path] = set()
     for file, _ in files:
         if file.resolve() in seen:
@@ -230,18 +241,19 @@ def reading(args: argparse.Namespace, call: str, argument: str, patterns: Sequen
     return Reading(call, argument, [Part(file, pattern) for file, pattern in files], args.json, how)
 
 
-def _files(pattern: str, call: str, how: How) -> list[Path]:
+def _files(pattern: str, call: str, how: How, counts: Counts | None) -> list[Path]:
     """The files of a path or pattern; of a folder those that hold something, which their content says."""
     if not Path(pattern).is_dir():
         return files_of(pattern, call)
     with readable(pattern):
-        return files_read(pattern, call, how.format, how.mapped(call))
+        return files_read(pattern, call, how.format, how.mapped(call), counts)
 
 
-def _tell(counts: Counts) -> None:
-    """What a reader of logs has to say, on stderr."""
-    if counts.formats and not os.environ.get("WHILEAI_QUIET"):
-        print(str(counts.tally()), file=sys.stderr)
+def told(result: Report, *inputs: Reading) -> Report:
+    """A result that also says what was passed over in the files that were read as rows."""
+    from whileai.readers.logs.tally import told_of
+
+    return noted(result, told_of({data.argument: data.told for data in inputs}))
 
 
 def _batches(rows: Iterator[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from whileai import params
 from whileai.cli.failures import InputError
-from whileai.cli.inputs import reading
+from whileai.cli.inputs import reading, told
 from whileai.cli.output import Answer, check_file, deliver
 from whileai.cli.rowfile import check_row_file, write_rows
 from whileai.cli.terminal import busy
 from whileai.errors import RowError
-from whileai.result import Block, Headline, Line, Note, Result
+from whileai.result import Block, Headline, Line, Note, Result, noted
 from whileai.result.digits import count
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def label(args: argparse.Namespace) -> int:
     elif not store.n_left:
         notes = (Note("next", "every reply is done.", "wai.label(rows, FILE) puts it on the rows."),)
     result = LabelSession(output, annotator, len(queue), store.n_labeled, store.n_skipped, store.n_left, n_now, notes)
-    deliver(args, Answer("label", result, (data,)), to_file=False)
+    deliver(args, Answer("label", told(result, data), (data,)), to_file=False)
     return 0
 
 
@@ -90,7 +90,7 @@ def sample_for_labels(args: argparse.Namespace) -> int:
         raise data.blame(error) from error
     write_rows(args.output, picked)
     remarks = () if args.json else (f"wai label {args.output}",)
-    deliver(args, Answer("sample_for_labels", picked.report, (data,), remarks=remarks), to_file=False)
+    deliver(args, Answer("sample_for_labels", told(picked.report, data), (data,), remarks=remarks), to_file=False)
     return 0
 
 
@@ -103,15 +103,18 @@ def judge_trust(args: argparse.Namespace) -> int:
     call([], **settings)  # raises on a number outside its bound before files are read
     data = reading(args, "judge_trust", "data", args.data)
     rows = data.rows()
+    about_labels: tuple[Note, ...] = ()
     if args.labels is not None:
         from whileai.measure.label import label as put
 
         rows = put(rows, args.labels, args.kind)
+        about_labels = rows.report.notes
     try:
         with busy("judge-trust"):
             result = call(rows, gold=args.gold, **settings)
     except RowError as error:
         raise data.blame(error) from error
+    result = noted(told(result, data), about_labels)
     deliver(args, Answer("judge_trust", result, (data,), result.ok, result.verdict))
     return 1 if args.gate and not result.ok else 0
 
@@ -135,5 +138,5 @@ def compare_judges(args: argparse.Namespace) -> int:
     tables = {name: data.rows() for name, data in read.items()}
     result = call(tables, None if base is None else base.rows(), gold=args.gold, level=args.level)
     inputs = (*read.values(), *(() if base is None else (base,)))
-    deliver(args, Answer("compare_judges", result, inputs, result.ok, result.verdict))
+    deliver(args, Answer("compare_judges", told(result, *inputs), inputs, result.ok, result.verdict))
     return 0

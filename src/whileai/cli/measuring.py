@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from whileai import params
 from whileai.cli.failures import InputError
-from whileai.cli.inputs import Reading, reading
+from whileai.cli.inputs import Reading, reading, told
 from whileai.cli.output import Answer, check_file, deliver
 from whileai.errors import RowError
 from whileai.readers.files import files_of
@@ -27,7 +27,7 @@ def pass_at(args: argparse.Namespace) -> int:
     data = reading(args, "pass_at", "data", args.data)
     try:
         rows: Any = data.table(markers=False) if args.cluster is None else data.rows()
-        result = call(rows, k=args.k, cluster=args.cluster, level=args.level)
+        result = told(call(rows, k=args.k, cluster=args.cluster, level=args.level), data)
     except RowError as error:
         raise data.blame(error) from error
     deliver(args, Answer("pass_at", result, (data,)))

@@ -58,7 +58,7 @@ def report(args: argparse.Namespace) -> int:
     """Write the page; what is on it goes to stdout in a line or two."""
     from whileai import params
     from whileai.cli.comparing import check_numbers
-    from whileai.cli.inputs import reading
+    from whileai.cli.inputs import reading, told
     from whileai.cli.options import parser_of
     from whileai.cli.output import Answer, check_file, deliver
 
@@ -74,7 +74,7 @@ def report(args: argparse.Namespace) -> int:
     try:
         check_numbers(args)
         read = [arm.arm(as_rows=_by_rows(args)) for arm in arms]
-        result = _measured(args, read)
+        result = told(_measured(args, read), *arms)
         page = written(args, arms, read, result, args.output)
     except (ParamError, RowError) as error:
         text = re.sub(r"^(compare|pass_at|judge_trust|report): ", "", str(error))

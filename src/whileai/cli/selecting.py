@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from whileai.cli.inputs import reading
+from whileai.cli.inputs import reading, told
 from whileai.cli.output import Answer, deliver
 from whileai.cli.rowfile import check_row_file, write_rows
 from whileai.cli.terminal import busy
@@ -30,7 +30,7 @@ def select(args: argparse.Namespace) -> int:
         raise data.blame(error) from error
     if args.output is not None:
         write_rows(args.output, kept)
-    deliver(args, Answer("select", kept.report, (data,)), to_file=False)
+    deliver(args, Answer("select", told(kept.report, data), (data,)), to_file=False)
     return 0
 
 
@@ -52,5 +52,5 @@ def decontaminate(args: argparse.Namespace) -> int:
         kept = call(rows, against, **settings)
     if args.output is not None:
         write_rows(args.output, kept)
-    deliver(args, Answer("decontaminate", kept.report, (data, other)), to_file=False)
+    deliver(args, Answer("decontaminate", told(kept.report, data, other), (data, other)), to_file=False)
     return 0

@@ -10,6 +10,7 @@ from whileai.cli.failures import one_line
 from whileai.cli.inputs import reading
 from whileai.cli.output import Answer, check_file, deliver
 from whileai.errors import RowError
+from whileai.readers.logs.tally import Counts, reader_notes
 from whileai.result import Block, Headline, Note, Result, Table
 from whileai.result.digits import count
 from whileai.simulations import schema
@@ -63,7 +64,8 @@ def validate(args: argparse.Namespace) -> int:
     """Are the rows well formed; 1 where any is not."""
     check_file(args.output)
     params.one_of("validate", "kind", args.kind, ("row", "training", "preference"))
-    data = reading(args, "validate", "data", args.data)
+    counts = Counts()
+    data = reading(args, "validate", "data", args.data, counts)
     found: dict[str, tuple[int, list[tuple[str, int]]]] = {}
     notes, n_rows, n_bad = [], 0, 0
 
@@ -74,7 +76,7 @@ def validate(args: argparse.Namespace) -> int:
     for part in data.parts:
         path = str(part.path)
         try:
-            for index, row in data.stream(part):
+            for index, row in data.stream(part, counts):
                 problems = schema.validate(row, kind=args.kind)
                 n_bad += bool(problems)
                 for code in problems:
@@ -86,6 +88,7 @@ def validate(args: argparse.Namespace) -> int:
             text = f"{one_line(str(error).removeprefix('validate: '))} The rest of that file was not read."
             notes.append(Note(BROKEN, text))
         n_rows += part.rows
+    notes += reader_notes(counts.tally())
     result = _report(args.kind, n_rows, n_bad, found, notes, several=len(data.parts) > 1)
     deliver(args, Answer("validate", result, (data,), not n_bad, result.verdict))
     return 1 if n_bad else 0

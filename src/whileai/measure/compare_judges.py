@@ -100,7 +100,10 @@ def compare_judges(
     given: dict[str, list[dict[str, Any]] | None] = {}
     for name, judge in judges.items():
         where = f"judges[{name!r}]"
-        given[str(name)], told[where] = (None, ()) if _is_judge(judge) else listed(judge, CALL, where)
+        if _is_judge(judge):
+            given[str(name)] = None
+        else:
+            given[str(name)], told[where] = listed(judge, CALL, where)
     if rows is not None:
         rows, told["rows"] = listed(rows, CALL, "rows")
     base = _base(given, rows, gold)
@@ -122,16 +125,15 @@ def _is_judge(value: Any) -> bool:
     return isinstance(value, Verifier) or (callable(value) and not isinstance(value, type))
 
 
-def _base(given: Mapping[str, Any], rows: Any, gold: str) -> list[dict[str, Any]]:
+def _base(given: Mapping[str, Any], rows: list[dict[str, Any]] | None, gold: str) -> list[dict[str, Any]]:
     """The labelled rows."""
     if rows is not None:
-        found: list[dict[str, Any]] = rows
-        return found
+        return rows
     tables = [table for table in given.values() if table is not None]
     if not tables:
         raise ParamError.of(CALL, "rows", "given where judges are to be asked", None, "Pass the labelled rows.")
     with_gold = (t for t in tables if any(not keys.is_missing(keys.at_path(row, gold)) for row in t))
-    found = next(with_gold, tables[0])
+    found: list[dict[str, Any]] = next(with_gold, tables[0])
     return found
 
 

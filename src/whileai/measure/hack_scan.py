@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from whileai import params
 from whileai.errors import ParamError
 from whileai.readers.containers import listed
-from whileai.result import Block, Headline, Interval, Line, Note, Plot, Result, Table
+from whileai.result import Block, Headline, Interval, Line, Note, Plot, Result, Table, noted
 from whileai.result import digits as d
 from whileai.simulations.behaviour import WORDS
 from whileai.stats import stratified

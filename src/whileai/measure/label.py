@@ -161,7 +161,7 @@ def label(rows: Any, labels: Any, kind: str = "human") -> LabelledRows:
             for name, value in everyone.items():
                 said.setdefault(str(name), {})[place] = int(value)
         out.append(new)
-    notes = told_of({"rows": told, "labels": found.notes})
+    notes = told_of({"rows": told, **found.told})
     return LabelledRows(out, noted(_report(out, found, ties, said, kind), notes))
 
 

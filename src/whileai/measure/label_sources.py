@@ -36,14 +36,14 @@ class Labels:
         Place of the row -> how it was picked, where the labels know.
     n_unmatched : int
         Records that belong to no row.
-    notes : list of Note
-        What was passed over in the file of the labels.
+    told : dict of str to list of Note
+        What was passed over in the file of the labels, where they are one.
     """
 
     said: defaultdict[int, dict[str, int]] = field(default_factory=lambda: defaultdict(dict))
     sampling: dict[int, Mapping[str, Any]] = field(default_factory=dict)
     n_unmatched: int = 0
-    notes: list[Note] = field(default_factory=list)
+    told: dict[str, list[Note]] = field(default_factory=dict)
 
     def put(self, place: int, annotator: str, value: Any, where: str) -> None:
         """One label; ``None`` takes an earlier one of the same annotator back."""
@@ -67,7 +67,7 @@ def read_labels(rows: Rows, labels: Any) -> Labels:
     if isinstance(labels, (str, os.PathLike)):
         records, notes = listed(labels, CALL, "labels")
         found = _records(rows, records)
-        found.notes = notes
+        found.told = {"labels": notes}
         return found
     if isinstance(labels, Mapping):
         return _mapping(rows, labels)

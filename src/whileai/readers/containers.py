@@ -191,10 +191,14 @@ def _readers(
 
 
 def files_read(
-    data: str | os.PathLike[str], call: str, format: str | None = None, fields: Fields | None = None
+    data: str | os.PathLike[str],
+    call: str,
+    format: str | None = None,
+    fields: Fields | None = None,
+    counts: Counts | None = None,
 ) -> list[Path]:
     """The files that `sources` reads of a path or pattern; a folder that is one log is itself the only one."""
-    return [file for file, _ in _readers(data, call, format, fields, None)]
+    return [file for file, _ in _readers(data, call, format, fields, counts)]
 
 
 def has_log(data: str | os.PathLike[str], call: str) -> bool:

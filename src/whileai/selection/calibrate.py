@@ -11,7 +11,8 @@ from typing import Any
 from whileai import keys
 from whileai.errors import ParamError
 from whileai.readers.containers import listed
-from whileai.result import Block, Headline, Interval, Line, Note, Plot, Reported, Result, Table
+from whileai.readers.logs.tally import told_of
+from whileai.result import Block, Headline, Interval, Line, Note, Plot, Reported, Result, Table, noted
 from whileai.result import digits as d
 from whileai.selection.logprobs import LEFT_OUT, Both, both_sides
 from whileai.selection.policy import Policy, asked_for, block_of, label_of, policy_of
@@ -201,7 +202,7 @@ def calibrate(rows: Any, policy: str | None = None, ref: Any = None) -> Calibrat
     shown = [who for who in policies if picked in (None, who)]
     students = tuple(student for who in shown if (student := _student(who, read, cells)) is not None)
     report = _report(read, students, n_calibrated, several=picked is None and len(policies) > 1)
-    return Calibrated(out, noted(report, told_of({"rows": told, "ref": read.ref_notes})))
+    return Calibrated(out, noted(report, told_of({"rows": told, **read.told})))
 
 
 def _own(block: Mapping[str, Any]) -> dict[str, Any]:
@@ -219,14 +220,14 @@ class _Read:
     policies: Sequence[Policy]
     fill: Sequence[bool]
     sides: Sequence[Both | str] | None
-    ref_notes: Sequence[Note] = ()
+    told: Mapping[str, Sequence[Note]]
 
 
 def _read(rows: Sequence[Mapping[str, Any]], ref: Any) -> _Read:
     builder = TableBuilder(CALL, markers=False)
     builder.add_all(rows, "")
     names, codes, rewards = builder.columns()
-    sides, told = (None, []) if ref is None else both_sides(rows, ref, CALL)
+    sides, told = (None, {}) if ref is None else both_sides(rows, ref, CALL)
     policies, fill = [policy_of(row) for row in rows], [keys.is_fill(row) for row in rows]
     return _Read(names, codes.tolist(), rewards.tolist(), policies, fill, sides, told)
 

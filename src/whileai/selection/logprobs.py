@@ -12,6 +12,7 @@ from typing import Any
 from whileai import keys, params
 from whileai.errors import ParamError
 from whileai.readers.containers import listed
+from whileai.result import Note
 from whileai.simulations.behaviour import finite
 
 #: Why a row has no part in the divergence, in words.
@@ -41,12 +42,18 @@ class Both:
     tokens: tuple[tuple[float, ...], tuple[float, ...]] | None
 
 
-def both_sides(rows: Sequence[Mapping[str, Any]], ref: Any, call: str) -> tuple[list[Both | str], list[Note]]:
-    """Per row its two sides, or the name of the reason why not (`LEFT_OUT`); and what was passed over in `ref`."""
+def both_sides(
+    rows: Sequence[Mapping[str, Any]], ref: Any, call: str
+) -> tuple[list[Both | str], dict[str, list[Note]]]:
+    """Per row its two sides, or why not (`LEFT_OUT`); and what was passed over in `ref` where it is data."""
     named = _key(rows, ref, call)
-    others, notes = ([], []) if named is not None else listed(ref, call, "ref")
-    found = _of_rows(rows, others) if named is None else [_at_key(row, named) for row in rows]
-    return [_both(side_of(row), other) for row, other in zip(rows, found, strict=True)], notes
+    told: dict[str, list[Note]] = {}
+    if named is not None:
+        found = [_at_key(row, named) for row in rows]
+    else:
+        others, told["ref"] = listed(ref, call, "ref")
+        found = _of_rows(rows, others)
+    return [_both(side_of(row), other) for row, other in zip(rows, found, strict=True)], told
 
 
 def side_of(row: Mapping[str, Any]) -> Side | None:

@@ -133,8 +133,8 @@ def publish_gate(
         raise ParamError.of(CALL, "strict", "True or False", strict)
     trusted = _verdict_of("trust", trust, "the result of wai.judge_trust", ("pass", "fail", "inconclusive"))
     scanned = _verdict_of("scan", scan, "the result of wai.hack_scan", ("clean", "tracks_feature", "insufficient_data"))
-    given, told = listed(rows, CALL, "rows")
-    held, told_holdout = _items(holdout)
+    given, passed = listed(rows, CALL, "rows")
+    held, told_of_holdout = _items(holdout)
     fine, codes, n_bad = gate_rows.problems(given)
     refusals, warnings = [], []
     if not given:
@@ -163,17 +163,17 @@ def publish_gate(
         mode=mode,
         n_rows=len(given),
         n_tasks=len(groups.places),
-        notes=tuple(told_of({"rows": told} if holdout is None else {"rows": told, "holdout": told_holdout})),
+        notes=tuple(told_of({"rows": passed, **told_of_holdout})),
     )
 
 
-def _items(holdout: Any) -> tuple[list[Any] | None, Sequence[Note]]:
+def _items(holdout: Any) -> tuple[list[Any] | None, dict[str, Sequence[Note]]]:
     """The rows or strings of a holdout, and what its reader passed over."""
     if holdout is None:
-        return None, ()
+        return None, {}
     counts = Counts()
     items = [item for _, part in sources(holdout, CALL, "holdout", counts=counts) for item in part]
-    return items, reader_notes(counts.tally())
+    return items, {"holdout": reader_notes(counts.tally())}
 
 
 def _verdict_of(where: str, given: Any, bound: str, known: Sequence[str]) -> str | None:
