@@ -96,7 +96,7 @@ class Plan:
         self.seed = seed
         self.asked_rate = fault_rate
         self.axes: Axes = axes_of(self.catalog, system_prompt, fault_kinds=fault_kinds, pinned=axes, spoken=spoken)
-        self.seeds, self._n_bare = seeds_of(seeds)
+        self.seeds, self._n_bare, self.seed_notes = seeds_of(seeds)
         self.n_replayed = sum(opening.row is not None for opening in self.seeds)
         self._traces = Traces(traces, self.catalog, self.axes) if traces is not None else None
         self._stream = Stream(self.axes, seed, fault_rate, self._traces.marks if self._traces else None)

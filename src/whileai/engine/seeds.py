@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from whileai import keys
 from whileai.errors import ParamError
+from whileai.result import Note
 
 CALL = "simulate"
 _WHAT = "a list of prompts or of conversations, or the rows (or their path) of an earlier run"
@@ -35,8 +36,16 @@ class Seed:
     row: Mapping[str, Any] | None = None
 
 
-def seeds_of(given: Any) -> tuple[list[Seed], int]:
-    """The openings in what the caller gave, and how many of them are rows that say nothing of a world.
+class Openings(NamedTuple):
+    """The openings, how many of them are rows that say nothing of a world, and what a reader had to say of a file."""
+
+    seeds: list[Seed]
+    n_bare: int = 0
+    notes: Sequence[Note] = ()
+
+
+def seeds_of(given: Any) -> Openings:
+    """The openings in what the caller gave.
 
     Raises
     ------
@@ -46,28 +55,28 @@ def seeds_of(given: Any) -> tuple[list[Seed], int]:
         If it is a path that is not there.
     """
     if given is None:
-        return [], 0
-    entries = _entries(given)
+        return Openings([])
+    entries, notes = _entries(given)
     if not entries:
         raise ParamError.of(CALL, "seeds", f"{_WHAT}, with at least one", given, "Leave seeds out for none.")
     if isinstance(entries[0], Mapping) and "role" in entries[0] and "prompt" not in entries[0]:
         raise ParamError.of(CALL, "seeds", _WHAT, given, "One conversation goes into a list of its own: seeds=[[...]].")
     if not isinstance(entries[0], Mapping):
-        return [_opening(f"seeds[{place}]", entry) for place, entry in enumerate(entries)], 0
-    return _of_rows(entries)
+        return Openings([_opening(f"seeds[{place}]", entry) for place, entry in enumerate(entries)])
+    return Openings(*_of_rows(entries), notes)
 
 
-def _entries(given: Any) -> list[Any]:
+def _entries(given: Any) -> tuple[list[Any], Sequence[Note]]:
     if isinstance(given, (str, Path)):
         path = Path(given)
         if isinstance(given, str) and ("\n" in given or not path.suffix):
             raise ParamError.of(CALL, "seeds", _WHAT, given, _LISTED)
-        from whileai.readers.reading import read
+        from whileai.readers.containers import listed
 
-        return list(read(path))
+        return listed(path, CALL, "seeds")
     if isinstance(given, (bytes, Mapping)) or not isinstance(given, Iterable):
         raise ParamError.of(CALL, "seeds", _WHAT, given, _LISTED if isinstance(given, Mapping) else "")
-    return list(given)
+    return list(given), ()
 
 
 def _opening(where: str, entry: Any) -> Seed:

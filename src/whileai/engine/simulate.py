@@ -22,6 +22,7 @@ from whileai.engine.run import Run
 from whileai.engine.store import Store, check_output
 from whileai.engine.tools import Tool, as_tools
 from whileai.errors import ParamError, sentence
+from whileai.readers.logs.tally import told_of
 from whileai.result.blocks import Note
 from whileai.scoring.fingerprint import judge_version
 from whileai.verify.adapt import Judge, as_judge
@@ -259,7 +260,7 @@ def _prepared(
     models = Models(agent, simulator, options)
     played = Agent(models.agent, system_prompt, known)
     judge = None if models.judge is None else as_judge(models.judge, CALL, "judge")
-    traces = _traces_of(options.traces)
+    traces, of_traces = _traces_of(options.traces)
     plan = Plan(
         known,
         system_prompt,
@@ -283,24 +284,25 @@ def _prepared(
         run = Run(
             plan, played, options, allocation, person_of=models.person_of, writer=writer, judge=judge, store=store
         )
-        yield _Job(run, options, allocation, known, None if path is None else str(output), tuple(models.notes))
+        notes = (*models.notes, *told_of({"seeds": plan.seed_notes, "traces": of_traces}))
+        yield _Job(run, options, allocation, known, None if path is None else str(output), notes)
 
 
-def _traces_of(given: Any) -> list[dict[str, Any]] | None:
-    """The rows of traces in any shape."""
+def _traces_of(given: Any) -> tuple[list[dict[str, Any]] | None, Sequence[Note]]:
+    """The rows of traces in any shape, and what their reader had to say."""
     if given is None:
-        return None
+        return None, ()
     if isinstance(given, SimulationData):
-        return given.rows
+        return given.rows, ()
     from whileai.readers.traces import load_traces
 
     try:
-        rows = list(load_traces(given))
+        rows = load_traces(given)
     except TypeError as error:
         raise TypeError(sentence(CALL, "traces", "rows, or what wai.load_traces reads", given)) from error
     if not rows:
         raise ParamError.of(CALL, "traces", "rows, at least one", given, "Leave traces out for none.")
-    return rows
+    return rows, rows.report.notes
 
 
 def _parts(

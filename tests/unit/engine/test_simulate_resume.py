@@ -351,3 +351,14 @@ def test_an_output_that_cannot_be_is_an_error_before_the_first_call(output, erro
 
     with pytest.raises(error, match="simulate: output must be"):
         simulated(agent, output=output)
+
+
+@pytest.mark.parametrize("argument", ["seeds", "traces"])
+def test_a_torn_file_of_an_earlier_run_is_read_up_to_there_and_said(tmp_path, argument):
+    whole = tmp_path / "whole.jsonl"
+    simulated(situations=4, output=str(whole))
+    torn = tmp_path / "torn.jsonl"
+    torn.write_bytes(whole.read_bytes()[:-30])
+    for path, said in ((whole, []), (torn, [f"{argument}: the reader skipped 1 torn last line."])):
+        data = simulated(situations=4, **{argument: str(path)})
+        assert [note.text for note in data.warnings if note.code == "log_skipped"] == said
