@@ -25,7 +25,7 @@ _NUMBERS = ("verdict", "ok", "target", "before", "after", "delta", "p_value", "n
 _MOST_LOST, _LONGEST = 3, 60
 _name = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _unfit = re.compile(r"[^A-Za-z0-9_.-]+")
-#: What else is known of a comparison that this session made, by its `id`, for as long as it lives.
+#: What else is known of a comparison made under pytest, by its `id`, for as long as it lives.
 _told: dict[int, tuple[str, ...]] = {}
 
 

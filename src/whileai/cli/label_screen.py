@@ -38,7 +38,7 @@ def run(store: Store, show: Sequence[str]) -> int:
                 store.put(place, _LABELS[key])
             elif key == "u":
                 if not store.undo():
-                    _say("nothing to take back in this session.")
+                    _say("nothing to take back in this sitting.")
                     continue
             else:
                 _say(f"keys: {KEYS}")

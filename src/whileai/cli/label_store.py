@@ -116,7 +116,7 @@ class Store:
         self._append(place, label)
 
     def undo(self) -> bool:
-        """Take the last label of this session back; whether there was one."""
+        """Take the last label of this sitting back; whether there was one."""
         if not self.given:
             return False
         place = self.given.pop()

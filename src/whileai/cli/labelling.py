@@ -31,9 +31,9 @@ class LabelSession(Result):
         The file of the labels.
     annotator : str
     n_rows, n_labeled, n_skipped, n_left : int
-        Replies to label, and what became of them, in this session and before.
+        Replies to label, and what became of them, in this sitting and before.
     n_now : int
-        Labels given in this session.
+        Labels given in this sitting.
     notes : tuple of Note
     """
 
