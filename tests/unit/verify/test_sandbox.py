@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -44,6 +45,13 @@ def test_some_level_works():
     assert not isinstance(levels.choose("auto"), str)
 
 
+def test_an_interpreter_called_by_a_winding_path_gets_the_same_level(tmp_path):
+    winding = os.path.relpath(sys.executable, tmp_path)
+    code = "from whileai.verify.sandbox.levels import choose; print(choose('auto').name)"
+    found = subprocess.run([winding, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert found.stdout.strip() == levels.choose("auto").name
+
+
 def test_strict_never_takes_the_weakest():
     found = levels.choose("strict")
     assert isinstance(found, str) or found.name != levels.WEAKEST
@@ -71,6 +79,7 @@ def test_no_network(level):
         server.settimeout(0.05)
         code = f"""
 import socket
+import subprocess
 
 def reached():
     try:

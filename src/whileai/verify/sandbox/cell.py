@@ -182,6 +182,8 @@ def run(
     """
     wrapped = level == "bubblewrap"
     folders = interpreter_folders()
+    if not sys.executable:
+        raise SandboxError("Python does not know its own interpreter (sys.executable is empty)")
     work = INNER if wrapped else work_folder()
     user = PRIVATE_USERS + int.from_bytes(os.urandom(4), "big") % 500_000_000
     try:
@@ -208,7 +210,8 @@ def run(
         }
         parts = [boot.sized(boot.parcel()), boot.sized(json.dumps(open_part).encode())]
         parts.append(json.dumps(job.tests if job.inputs is None else job.outputs).encode())
-        command = [*prefix, sys.executable, *FLAGS, "-c", boot.STARTER]
+        # as `interpreter_folders` writes it: a path like x/../bin/python leads through a folder that is not inside
+        command = [*prefix, os.path.normpath(sys.executable), *FLAGS, "-c", boot.STARTER]
         return _talk(command, b"".join(parts), environment(work), job.wall + GRACE, user, started, drop=drop)
     finally:
         if not wrapped:
@@ -226,8 +229,6 @@ def _talk(
     drop: bool,
 ) -> Any:
     other: dict[str, Any] = {"user": user, "group": user, "extra_groups": []} if drop else {}
-    if not command[0]:
-        raise SandboxError("Python does not know its own interpreter (sys.executable is empty)")
     try:
         process = subprocess.Popen(
             command,
