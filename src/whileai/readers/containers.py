@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter, methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,7 +50,10 @@ def as_list(data: Any, call: str, argument: str, counts: Counts | None = None) -
 
 def hold_several(rows: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the completion of a row is a list."""
-    for text in (itemgetter("final_text"), methodcaller("get", "final_text")):  # the first is the faster
+    ways: list[Callable[[Any], Any]] = [methodcaller("get", "final_text")]
+    if rows and type(rows[0]) is dict:  # the faster way would add the key to a defaultdict
+        ways.insert(0, itemgetter("final_text"))
+    for text in ways:
         try:
             return not {list, tuple}.isdisjoint(map(type, map(text, rows)))
         except (AttributeError, LookupError, TypeError):

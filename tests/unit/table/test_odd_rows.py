@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from decimal import Decimal
 
 import datasets
@@ -272,3 +273,9 @@ def test_a_sum_that_no_rewards_have_is_refused(hold, wrong, tmp_path):
     assert counted(hold(good, tmp_path)) == {"a": (3, 1), "b": (3, 1)}
     with pytest.raises(wai.RowError, match="row 1: the line must be counts of one named task"):
         wai.pass_at(hold([good[0], {**good[1], **wrong}], tmp_path))
+
+
+def test_rows_that_make_keys_up_are_left_as_they_were():
+    rows = [defaultdict(list, task_id=i // 2, reward=i % 2) for i in range(4)]
+    assert wai.pass_at(rows).pass_at_1 == 0.5
+    assert [set(row) for row in rows] == [{"task_id", "reward"}] * 4
